@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/why/why.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -196,6 +197,38 @@ static void tell_deactivated(const struct sl_carried *k, const struct sl_json *w
     }
 }
 
+/* The job that it is for; NULL: none that controls it, or one of a kind that is not known. The caller frees it. */
+static struct sl_json *job_of(const struct sl_json *wl, enum sl_kind *kind)
+{
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    *kind = owner == NULL ? SL_KIND_COUNT
+                          : sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                                sl_json_path_text(owner, "kind", ""));
+    if (*kind == SL_KIND_COUNT) {
+        return NULL;
+    }
+    struct sl_json *job =
+        sl_object_new(*kind, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
+    sl_json_set_text(sl_json_path_make(job, "metadata"), "uid",
+                     sl_json_path_text(owner, "uid", ""));
+    return job;
+}
+
+/* Its job is what its user has made and looks at: that says why it waits, once, when it is first found to. */
+static void tell_waiting(const struct sl_carried *k, const struct sl_json *wl)
+{
+    enum sl_kind kind = SL_KIND_COUNT;
+    struct sl_json *job = k->first ? job_of(wl, &kind) : NULL;
+    const struct sl_why_ask ask = {k->ns, k->name, k->ns};
+    struct sl_json *why = job == NULL ? NULL : sl_why_workload_new(k->c->engine, &ask);
+    if (strcmp(sl_json_path_text(why, "state", ""), "Pending") == 0) {
+        sl_recorder_record(k->c->events, kind, job, false, k->reason,
+                           sl_json_path_text(why, "summary", ""), sl_clock_now_ms());
+    }
+    sl_json_free(why);
+    sl_json_free(job);
+}
+
 void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
 {
     SL_PRE(k != NULL);
@@ -208,6 +241,9 @@ void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
         tell_evicted(k, wl);
         break;
     case SL_DECIDE_PENDING:
+        tell(k, wl, true, k->reason, k->d.message);
+        tell_waiting(k, wl);
+        break;
     case SL_DECIDE_UNPLACED:
     case SL_DECIDE_LATE:
         tell(k, wl, true, k->reason, k->d.message);

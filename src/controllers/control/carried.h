@@ -20,6 +20,7 @@ struct sl_carried {
     bool answered; /* the engine knows how it ended, and */
     bool shown;    /* wants to be shown the Workload */
     bool recovers; /* its pods had been ready once when the decision was written */
+    bool first;    /* its object did not say yet that it waits, or that it has quota */
 };
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d);
 void sl_carried_free(void *carried);

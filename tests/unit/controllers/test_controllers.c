@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controllers/control/controllers.h"
+#include "engine/why/why.h"
 #include "fake_client.h"
 
 #define T0 1700000000000
@@ -71,6 +72,13 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
     (void)g;
     (void)out;
     return false;
+}
+
+struct sl_json *sl_why_workload_new(struct sl_engine *g, const struct sl_why_ask *ask)
+{
+    (void)g;
+    (void)ask;
+    return NULL;
 }
 
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,

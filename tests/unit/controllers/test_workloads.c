@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controllers/control/workloads.h"
+#include "engine/why/why.h"
 #include <stdlib.h>
 #include "fake_client.h"
 
@@ -22,6 +23,7 @@ static struct {
     bool after_others;      /* what is to be taken was given back by others, and */
     const char *given_back; /* the uid of one that is to give it back itself by now */
     unsigned news, news_by_showing;
+    const char *why; /* what is said of why it waits; NULL: it is not known */
 } stub;
 
 unsigned sl_engine_news(const struct sl_engine *g)
@@ -86,6 +88,15 @@ enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d,
     stub.answers++;
     stub.last_code = code;
     return stub.unread ? SL_THEN_SHOW : SL_THEN_NOTHING;
+}
+
+struct sl_json *sl_why_workload_new(struct sl_engine *g, const struct sl_why_ask *ask)
+{
+    (void)g;
+    assert_string_equal(ask->ns, "n");
+    assert_string_equal(ask->name, "w");
+    assert_string_equal(ask->names_of, "n");
+    return stub.why == NULL ? NULL : parse(stub.why);
 }
 
 void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
@@ -210,6 +221,70 @@ static void test_workloads_refusal_is_told_with_its_reason(void **state)
     stub.list[0].reason = "WaitingForQuota";
     step(f);
     assert_true(has_event(f, "WaitingForQuota"));
+}
+
+/* The Job of "w", and that it has a condition QuotaReserved already. */
+static void own(struct fixture *f, bool said_before)
+{
+    char text[500];
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\",\"uid\":\"u\","
+                   "\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":"
+                   "\"j\",\"uid\":\"uj\",\"controller\":true}]},\"spec\":{},\"status\":{"
+                   "\"conditions\":[%s]}}",
+                   said_before ? "{\"type\":\"QuotaReserved\",\"status\":\"False\"}" : "");
+    fake_put(&f->fake, SL_KIND_WORKLOAD, parse(text));
+}
+
+/* How many events its Job has; the last one's message is left in `message`. */
+static unsigned count_job_events(struct fixture *f, char message[static 200])
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    unsigned count = 0;
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        if (strcmp(sl_json_path_text(value.pointer, "involvedObject.kind", ""), "Job") == 0) {
+            assert_string_equal(sl_json_path_text(value.pointer, "involvedObject.uid", ""), "uj");
+            assert_string_equal(sl_json_path_text(value.pointer, "involvedObject.name", ""), "j");
+            (void)snprintf(message, 200, "%s", sl_json_path_text(value.pointer, "message", ""));
+            count++;
+        }
+    }
+    return count;
+}
+
+static void test_workloads_first_refusal_is_an_event_of_the_job_once(void **state)
+{
+    struct fixture *f = *state;
+    char message[200] = "";
+    stub.why = "{\"state\":\"Pending\",\"summary\":\"2 cpu more needed\"}";
+    own(f, false);
+    decide(SL_DECIDE_PENDING, "u");
+    step(f);
+    assert_int_equal(count_job_events(f, message), 1);
+    assert_string_equal(message, "2 cpu more needed");
+    own(f, true);
+    stub.why = "{\"state\":\"Pending\",\"summary\":\"1 cpu more needed\"}";
+    decide(SL_DECIDE_PENDING, "u");
+    step(f);
+    assert_int_equal(count_job_events(f, message), 1);
+}
+
+static void test_workloads_refusal_that_is_over_is_no_event_of_the_job(void **state)
+{
+    struct fixture *f = *state;
+    char message[200];
+    own(f, false);
+    stub.why = "{\"state\":\"Admitted\",\"summary\":\"it runs\"}";
+    decide(SL_DECIDE_PENDING, "u");
+    step(f);
+    assert_int_equal(count_job_events(f, message), 0);
+    own(f, false);
+    stub.why = NULL;
+    decide(SL_DECIDE_PENDING, "u");
+    step(f);
+    assert_int_equal(count_job_events(f, message), 0);
 }
 
 static void test_workloads_second_pass_without_a_place_is_told_and_not_written(void **state)
@@ -687,6 +762,8 @@ int main(void)
         TEST(test_workloads_eviction_event_names_the_reason),
         TEST(test_workloads_preemption_is_told_to_both),
         TEST(test_workloads_refusal_is_told_with_its_reason),
+        TEST(test_workloads_first_refusal_is_an_event_of_the_job_once),
+        TEST(test_workloads_refusal_that_is_over_is_no_event_of_the_job),
         TEST(test_workloads_second_pass_without_a_place_is_told_and_not_written),
         TEST(test_workloads_new_place_is_written_and_told_to_nobody),
         TEST(test_workloads_written_along_with_the_one_before_is_told),
