@@ -112,6 +112,21 @@ class Why(unittest.TestCase):
         out = eventually(lambda: (lambda t: "QuotaReserved" in t and t)(self.why("job/waits").stdout), what="its quota")
         self.assertIn("by-hand: Pending, set by example.com/by-hand", out)
 
+    def test_the_job_has_one_event_that_says_why(self):
+        self.fill()
+        def events():
+            found = json.loads(self.daemon.sluicectl("get", "events", "-n", "default", "-o", "json").stdout)["items"]
+            return [e for e in found if e["involvedObject"]["kind"] == "Job" and e["involvedObject"]["name"] == "waits" and e["reason"] == "WaitingForQuota"]
+        said = eventually(events, what="the event of the Job")
+        self.assertIn("Position 1 of 1 in ClusterQueue team: Cohort all has a quota of 8 cpu in flavor f and uses 7: 2 cpu more needed", said[0]["message"])
+        self.assertIn("a workload of another namespace with 5 cpu", said[0]["message"])
+        self.submit("later", "1")
+        self.until("later", "Admitted") # which has other figures in the reason of the one that waits
+        self.assertEqual(len(events()), 1)
+        self.daemon.sluicectl("delete", "job", "mine", "later")
+        self.until("waits", "Admitted")
+        self.assertEqual(len(events()), 1)
+
     def test_what_does_not_exist_and_wrong_usage(self):
         done = self.why("nosuch", check=False)
         self.assertEqual(done.returncode, 1)

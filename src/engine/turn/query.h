@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Of one workload that waits: what it would be told now, and its position. Lists and flavors are tried in the core's
+/* Of one workload that waits: the reason as it is now, and its position. Lists and flavors are tried in the core's
  * scratch memory; nothing is decided by that. */
 #ifndef SL_ENGINE_QUERY_H
 #define SL_ENGINE_QUERY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* May a workload that waits preempt others, and if not, why? What policy has found is told, with the rules of the
+/* May a workload that waits preempt others, and if not, why? What policy has found, with the rules of the
  * ClusterQueue and the priorities by which it came about. */
 #ifndef SL_ENGINE_WHY_RIGHTS_H
 #define SL_ENGINE_WHY_RIGHTS_H
