@@ -107,6 +107,44 @@ class Visibility(WorkScene):
         eventually(lambda: sees(self.local)[0] == 200, 30, what="her namespace's queue")
         self.assertEqual(sees(self.cluster)[0], 403)
 
+    def test_users_ask_why_in_their_namespaces_and_see_no_names_of_others(self):
+        self.served()
+        self.waiting(1)
+        there = self.namespace + "-other"
+        self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": there}})
+        self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "main", "namespace": there},
+                     "spec": {"clusterQueue": self.queue}})
+        other = job("asker", "main")
+        other["metadata"]["namespace"] = there
+        self.create(other)
+        why, named = f"namespaces/{there}/jobs/asker/why", f"clusterqueues/{self.queue}/why"
+
+        def asks(path, token="user-token"):
+            return self.plane.request("GET", f"{GROUP}/v1beta2/{path}", token=token)
+
+        eventually(lambda: asks(why, "admin-token")[1].get("state") == "Pending", what="the other one waits")
+        status, answer = asks(why)
+        self.assertEqual((status, answer["reason"]), (403, "Forbidden"))
+        self.assertIn('User "jane" cannot get resource "jobs/why"', answer["message"])
+        self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                     "metadata": {"name": "jane", "namespace": there},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        answer = eventually(lambda: (lambda a: a[0] == 200 and a[1])(asks(why)), 30, what="her namespace's job")
+        self.assertEqual(answer["kind"], "Explanation")
+        self.assertEqual(answer["limits"][0]["holders"][0]["clusterQueue"], self.queue)
+        self.assertNotIn("job-first", json.dumps(answer))
+        self.assertEqual(asks(f"namespaces/{self.namespace}/jobs/first/why")[0], 403)
+        self.assertEqual(asks(named)[0], 403)
+        self.assertEqual(asks(f"{named}?namespace={there}&workload={answer['workload']}")[0], 403)
+        status, answer = asks(f"{named}?namespace={there}&workload={answer['workload']}", "admin-token")
+        self.assertEqual((status, answer["limits"][0]["holders"][0]["job"]), (200, {"kind": "Job", "name": "first"}))
+        # Only the first of equal workloads has a condition and events; so has its Job, one.
+        events = eventually(lambda: [e for e in self.plane.get(f"/api/v1/namespaces/{self.namespace}/events")["items"]
+                                     if e["involvedObject"]["kind"] == "Job" and "more needed" in e["message"]], what="the Job's event")
+        self.assertEqual([(e["involvedObject"]["name"], e["reason"], e["type"]) for e in events], [("next-0", "WaitingForQuota", "Normal")])
+        self.assertIn("Position 1 of ", events[0]["message"])
+
     # --- past the API server --------------------------------------------------------------------------------------
     def connect(self, certificate=None, client="127.0.0.1"):
         """To the daemon itself, from an address of this machine."""
