@@ -10,7 +10,7 @@
 #define SL_WHY_HOLDERS_MAX 5u
 /* What one question may look at; the answer says when that was not all. */
 #define SL_WHY_HOLDERS_SEEN_MAX 16384u
-#define SL_WHY_QNODES_SEEN_MAX 4096u
+#define SL_WHY_QNODES_SEEN_MAX 1024u
 
 struct sl_why_holder {
     sl_workload_id workload;
