@@ -3,6 +3,7 @@
 
 /* What follows from what the core says that it did: to one workload, and in a cycle. */
 #include "engine/decisions/follow.h"
+#include "engine/quota/run_times.h"
 #include "engine/quota/tallies.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -133,8 +134,11 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transitio
     follow_assignments(g, id, did);
     sl_restrain_note_service(g, id, did->from, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
-        note_news(g, SL_NEWS_FINISHED, &g->counters.finished,
-                  did->to == SL_PHASE_FINISHED && did->from != SL_PHASE_FINISHED);
+        bool ends = did->to == SL_PHASE_FINISHED && did->from != SL_PHASE_FINISHED;
+        note_news(g, SL_NEWS_FINISHED, &g->counters.finished, ends);
+        if (ends && did->from == SL_PHASE_ADMITTED && !g->restoring && !g->runs_ahead) {
+            sl_run_times_note(g, id, now_ms);
+        }
         arm(g, id); /* nothing is waited for any more */
         drop_admission(g, id);
         return;

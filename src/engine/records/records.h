@@ -19,7 +19,13 @@ struct sl_usage {
     int64_t reservation;
     int64_t usage;
 };
+/* How long workloads ran: a mean in which older ones count less and less. */
+struct sl_run_mean {
+    uint32_t count;
+    int64_t mean_ms;
+};
 struct sl_tally {
+    struct sl_run_mean run_mean;
     uint32_t finished;
     uint32_t pending;
     uint32_t reserving; /* including the admitted */

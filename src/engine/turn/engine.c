@@ -45,6 +45,7 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     g->names = sl_intern_new();
     g->local_queues = sl_map_new();
     g->namespaces = sl_map_new();
+    g->run_times = sl_map_new();
     g->preemptor = SL_NO_ID;
     g->follow = sl_follow;
     g->reading = SL_NO_ID;
@@ -106,6 +107,7 @@ void sl_engine_close(struct sl_engine *g)
         sl_json_free(g->flavors[i].spec);
     }
     sl_map_free_with(g->namespaces, sl_json_free_value);
+    sl_map_free(g->run_times);
     for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
         sl_mem_free(g->touched[i].key);
     }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A question and its answer as text, in a copy of the process; what is compared with comes from a copy of that one. */
+#include "base/aside.h"
+#include "base/check.h"
+#include "engine/foresight.h"
+#include <time.h>
+
+#define BYTES_MAX ((size_t)512 << 20) /* of memory, beyond what the engine has */
+#define GRACE_S 2u                    /* from "enough" to the end by force */
+
+static bool is_enough(void *context)
+{
+    const struct sl_question *q = context;
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec >= (time_t)q->seconds_max;
+}
+
+static struct sl_foresee_options options_of(struct sl_question *q, size_t rows_max)
+{
+    return (struct sl_foresee_options){.now_ms = q->now_ms,
+                                       .until_ms = q->until_ms,
+                                       .cycles_max = q->cycles_max,
+                                       .rows_max = rows_max,
+                                       .enough = q->seconds_max > 0 ? is_enough : NULL,
+                                       .context = q};
+}
+
+static void print(struct sl_json *answer, const struct sl_error *e, struct sl_buf *out)
+{
+    answer = answer != NULL ? answer : sl_status_new(e, SL_KIND_COUNT, "");
+    sl_json_print(answer, out);
+    sl_json_free(answer);
+}
+
+static void run_before(void *context, struct sl_buf *out)
+{
+    struct sl_question *q = context;
+    struct sl_error e = {0};
+    struct sl_foresee_options options = options_of(q, SIZE_MAX);
+    print(sl_foresee(q->engine, NULL, NULL, &options, &e), &e, out);
+}
+
+/* NULL, and *e, when it has failed. */
+static struct sl_json *before_new(struct sl_question *q, struct sl_error *e)
+{
+    struct sl_buf text = {0};
+    struct sl_json *before = NULL;
+    const struct sl_aside_work work = sl_question_work(q, run_before);
+    if (sl_aside_run(&work, &text, e) == SL_CODE_OK) {
+        before = sl_json_parse(text.data, text.len, e);
+    }
+    sl_buf_fini(&text);
+    return before;
+}
+
+void sl_question_answer(void *question, struct sl_buf *out)
+{
+    SL_PRE(question != NULL && out != NULL);
+    struct sl_question *q = question;
+    struct sl_error e = {0};
+    bool changes = sl_json_len(q->changes) > 0;
+    struct sl_json *before = changes ? before_new(q, &e) : NULL;
+    struct sl_json *answer = NULL;
+    if (e.code == SL_CODE_OK) {
+        struct sl_foresee_options options = options_of(q, q->rows_max);
+        answer = sl_foresee(q->engine, q->changes, before, &options, &e);
+    }
+    print(answer, &e, out);
+    sl_json_free(before);
+}
+
+struct sl_aside_work sl_question_work(struct sl_question *q,
+                                      void (*run)(void *context, struct sl_buf *result))
+{
+    SL_PRE(q != NULL);
+    /* The copy of the copy has its time within that of the copy. */
+    unsigned seconds = q->seconds_max == 0 ? 3600u : q->seconds_max + GRACE_S;
+    return (struct sl_aside_work){
+        .run = run, .context = q, .seconds_max = seconds, .bytes_max = BYTES_MAX};
+}
