@@ -22,6 +22,8 @@
 #define RESULT_MAX ((size_t)64 << 20)
 #define PIECE 65536u
 
+static bool is_copy;
+
 /* --- in the copy ------------------------------------------------------------------------------ */
 
 /* Handlers would do their part for a loop that is not here. */
@@ -33,13 +35,17 @@ static void forget_signals(const sigset_t *mask)
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* Bytes of private memory that may be written; 0 when that is not known. */
+/* Bytes of private memory that may be written; 0 when that is not known: a copy of a confined process may not ask, and has
+ * its limit already. */
 static size_t data_bytes(void)
 {
     char text[256];
     unsigned long pages[6] = {0};
     int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd < 0) {
+        return 0;
+    }
+    ssize_t n = read(fd, text, sizeof text - 1);
     (void)close(fd);
     if (n <= 0) {
         return 0;
@@ -50,11 +56,10 @@ static size_t data_bytes(void)
     return found == 6 ? pages[5] * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void limit(const struct sl_aside_work *work)
+static void limit(const struct sl_aside_work *work, size_t now)
 {
     const struct rlimit cpu = {work->seconds_max, work->seconds_max + 1};
     const struct itimerval all = {.it_value = {.tv_sec = (time_t)work->seconds_max * 2}};
-    size_t now = work->bytes_max == 0 ? 0 : data_bytes();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)setrlimit(RLIMIT_CPU, &cpu);
     (void)setitimer(ITIMER_REAL, &all, NULL);
@@ -87,12 +92,14 @@ static bool write_all(int fd, const struct sl_buf *result)
 
 void __gcov_dump(void) __attribute__((weak)); /* where coverage is measured, it is in a copy, too */
 
-static _Noreturn void be_the_copy(const struct sl_aside_work *work, int fd, const sigset_t *mask)
+static _Noreturn void be_the_copy(const struct sl_aside_work *work, int fd, const sigset_t *mask,
+                                  size_t bytes)
 {
     struct sl_buf result = {0};
+    is_copy = true;
     forget_signals(mask);
     keep_only(fd);
-    limit(work);
+    limit(work, bytes);
     sl_log_setup((enum sl_log_level)(SL_LOG_ERROR + 1), false);
     work->run(work->context, &result);
     bool all = write_all(fd, &result);
@@ -104,21 +111,29 @@ static _Noreturn void be_the_copy(const struct sl_aside_work *work, int fd, cons
 
 /* --- here ------------------------------------------------------------------------------------- */
 
+/* A copy has no other threads, so that nothing has to be made ready for a fork; and what libraries registered to be done after
+ * one would be done to descriptors that are closed, or by now ours. */
+static pid_t fork_now(void)
+{
+    return is_copy ? _Fork() : fork();
+}
+
 enum sl_code sl_aside_begin(const struct sl_aside_work *work, struct sl_aside *out,
                             struct sl_error *e)
 {
     SL_PRE(work != NULL && work->run != NULL && work->seconds_max > 0 && out != NULL);
     int ends[2];
     sigset_t all, before;
+    size_t bytes = work->bytes_max == 0 ? 0 : data_bytes();
     *out = (struct sl_aside){.fd = -1};
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return sl_error_set(e, SL_CODE_UNAVAILABLE, "no pipe: %s", strerror(errno));
     }
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
+    pid_t pid = fork_now();
     if (pid == 0) {
-        be_the_copy(work, ends[1], &before);
+        be_the_copy(work, ends[1], &before, bytes);
     }
     int why = errno;
     (void)sigprocmask(SIG_SETMASK, &before, NULL);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Foresight: the engine runs ahead of time, from where it is, on a virtual clock, with the very core that decides. That
- * uses the state up: it is done in a process that was forked for it (docs/decisions/0050), and the one that decides never
+ * uses the state up: it is done in a process that was forked for it (docs/decisions/0051), and the one that decides never
  * calls sl_foresee. */
 #ifndef SL_ENGINE_FORESIGHT_H
 #define SL_ENGINE_FORESIGHT_H
@@ -32,7 +32,7 @@ struct sl_foresee_options {
     void *context;
 };
 /* Answers a question as JSON (docs/operations.md, Foresight). `changes`: a list of {"apply": OBJECT} and {"delete": OBJECT},
- * of kinds that the engine observes; NULL or empty: things stay as they are. `before`: what sl_foresee answered without
+ * of kinds that the engine observes, for a Workload with {"run": {"milliseconds": N, "exact": BOOL}}; NULL or empty: things stay as they are. `before`: what sl_foresee answered without
  * the changes, to be compared with; NULL: no comparison. The caller frees the answer. NULL, and *e: an object cannot be
  * used, or not all objects have been read yet. The engine is good for nothing else afterwards. */
 struct sl_json *sl_foresee(struct sl_engine *g, const struct sl_json *changes,

@@ -68,7 +68,7 @@ void sl_http_resume(struct exchange *x)
 static bool waits(struct exchange *x)
 {
     x->yields = x->request.again && !x->request.wait;
-    x->server->yielded = x->server->yielded || x->yields;
+    x->server->yielded = x->server->yielded || (x->yields && !x->request.page.asleep);
     return x->request.wait || x->request.again;
 }
 
@@ -312,6 +312,12 @@ void sl_server_ask_again(struct sl_server *server)
             sl_http_resume(x);
         }
     }
+}
+
+void sl_server_wake(struct sl_server *server)
+{
+    SL_PRE(server != NULL);
+    server->yielded = true;
 }
 
 /* Once a minute at most: a flood of connections lasts. */

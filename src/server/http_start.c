@@ -51,6 +51,7 @@ static void free_server(struct sl_server *server)
     sl_mhd_return_files(server->places);
     sl_connections_free(server->connections);
     sl_mem_free(server->rest.hooks);
+    sl_mem_free(server->rest.questions);
     sl_mem_free(server);
 }
 
@@ -97,11 +98,16 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
     server->rest =
         (struct sl_rest){.store = store,
                          .hook_count = o->hook_count,
+                         .question_count = o->question_count,
                          .watches_max = o->watches_max != 0 ? o->watches_max : WATCHES_MAX_DEFAULT,
                          .version = o->version != NULL ? o->version : "0.0.0"};
     server->rest.hooks = sl_mem_new(o->hook_count + 1, sizeof *server->rest.hooks);
     for (size_t i = 0; i < o->hook_count; i++) {
         server->rest.hooks[i] = o->hooks[i];
+    }
+    server->rest.questions = sl_mem_new(o->question_count + 1, sizeof *server->rest.questions);
+    for (size_t i = 0; i < o->question_count; i++) {
+        server->rest.questions[i] = o->questions[i];
     }
     code = start_daemon(server, o, e);
     if (code != SL_CODE_OK) {

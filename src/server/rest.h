@@ -22,6 +22,8 @@ struct sl_rest {
     struct sl_store *store; /* may be NULL */
     struct sl_server_hook *hooks;
     size_t hook_count;
+    struct sl_server_question *questions;
+    size_t question_count;
     unsigned watch_count, watches_max;
     const char *version;
 };

@@ -50,10 +50,44 @@ static void serve_page(struct sl_request *r)
     }
 }
 
+static void begin_page(struct sl_request *r)
+{
+    r->page = (struct sl_server_page){.status = 200, .content_type = "application/json"};
+}
+
+static void ask(struct sl_request *r, const struct sl_server_question *question)
+{
+    if (!method_is(r, "POST")) {
+        refuse_method(r, "POST");
+        return;
+    }
+    struct sl_json *body = sl_body_parse(r, true);
+    if (body != NULL) {
+        begin_page(r);
+        question->answer(question->context, body, &r->page);
+        sl_json_free(body);
+        serve_page(r);
+    }
+}
+
+static bool serve_question(struct sl_request *r)
+{
+    for (size_t i = 0; i < r->rest->question_count; i++) {
+        if (strcmp(r->rest->questions[i].path, r->path) == 0) {
+            ask(r, &r->rest->questions[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool serve_hook(struct sl_request *r)
 {
     if (r->page.rest != NULL) {
         serve_page(r);
+        return true;
+    }
+    if (serve_question(r)) {
         return true;
     }
     for (size_t i = 0; i < r->rest->hook_count; i++) {
@@ -65,7 +99,7 @@ static bool serve_hook(struct sl_request *r)
             refuse_method(r, "GET");
             return true;
         }
-        r->page = (struct sl_server_page){.status = 200, .content_type = "application/json"};
+        begin_page(r);
         hook->serve(hook->context, r->path, r->query, &r->page);
         serve_page(r);
         return true;

@@ -21,6 +21,7 @@ struct sl_server_page {
     const char *content_type; /* a constant */
     struct sl_buf body;
     struct sl_server_rest *rest; /* what is still to do; the server frees it. NULL: nothing */
+    bool asleep; /* said by go_on: there is nothing to do of it until sl_server_wake */
 };
 /* The rest of a page that is too much work for one turn. It is done in slices of about SL_SLICE_STEPS, the first of which
  * follows the hook's call at once. */
@@ -34,6 +35,13 @@ struct sl_server_rest {
 struct sl_server_hook {
     const char *path;
     void (*serve)(void *context, const char *path, const char *query, struct sl_server_page *page);
+    void *context;
+};
+
+/* The same for POST of exactly `path`, with a body that has been read (lent). */
+struct sl_server_question {
+    const char *path;
+    void (*answer)(void *context, const struct sl_json *body, struct sl_server_page *page);
     void *context;
 };
 
@@ -56,6 +64,8 @@ struct sl_server_options {
     bool allow_remote;  /* else only loopback addresses are accepted, to listen and as Host */
     const struct sl_server_hook *hooks; /* copied; the strings are lent for the server's life */
     size_t hook_count;
+    const struct sl_server_question *questions; /* the same */
+    size_t question_count;
     /* 0 = 1000, or what the limit of open files allows. When all are taken, a newcomer takes the place of a connection
      * that asks for nothing, of the peer that has the most. */
     unsigned connections_max;
@@ -75,6 +85,8 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
 unsigned sl_server_port(const struct sl_server *server);
 /* Asks the guard again for each request that waits for it. Not from within `ask`. */
 void sl_server_ask_again(struct sl_server *server);
+/* Pages that are asleep may have something to do. */
+void sl_server_wake(struct sl_server *server);
 /* Ends every connection; the loop has to run until it is empty of the server's handles, then it is
  * freed. */
 void sl_server_stop(struct sl_server *server);

@@ -6,6 +6,7 @@
 #include "cli/daemon/confine.h"
 #include "cli/daemon/daemon_auth.h"
 #include "cli/daemon/daemon_turns.h"
+#include "cli/pages/foresight.h"
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
@@ -26,6 +27,7 @@ struct daemon {
     struct sl_server *server;
     struct sl_daemon_auth auth;
     struct sl_pages pages;
+    struct sl_foresight *foresight;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
     uv_timer_t ending;
@@ -46,6 +48,7 @@ static void print_metrics(void *context, struct sl_buf *out)
 {
     const struct daemon *d = context;
     sl_turns_print(&d->turns, out);
+    sl_foresight_print(d->foresight, out);
     sl_metrics_value(out, "sluice_store_refusals_total",
                      "Batches of writes that could not be made durable", d->refused);
     sl_metrics_value(out, "sluice_store_refusing", "1 when the last batch was not made durable",
@@ -99,10 +102,14 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {"/metrics", sl_pages_metrics, &d->pages},
         {"/readyz", sl_pages_ready, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
+    const struct sl_server_question questions[] = {
+        {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight}};
     struct sl_server_options o = {.listen = options->listen,
                                   .allow_remote = options->allow_remote,
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
+                                  .questions = questions,
+                                  .question_count = sizeof questions / sizeof questions[0],
                                   .version = SL_VERSION};
     enum sl_code code = sl_daemon_auth_open(&d->auth, options, e);
     if (code != SL_CODE_OK) {
@@ -110,6 +117,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
     }
     sl_daemon_auth_guard(&d->auth, &o);
     code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
+    sl_foresight_serve(d->foresight, d->server);
     return code == SL_CODE_OK
                ? sl_daemon_auth_write(&d->auth, options, sl_server_port(d->server), e)
                : code;
@@ -147,6 +155,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .controllers = d->controllers,
                                  .metrics = print_metrics,
                                  .context = d};
+    d->foresight = sl_foresight_new(&d->loop, &d->pages);
 }
 
 /* Waits a second; false when a signal asks to end. Signal handlers would not run yet, and as a
@@ -208,6 +217,7 @@ static void close_all(struct daemon *d)
     if (d->store != NULL) {
         sl_store_close(d->store); /* first: nothing arrives at the controllers any more */
     }
+    sl_foresight_free(d->foresight);
     sl_controllers_free(d->controllers);
     if (d->engine != NULL) {
         sl_engine_close(d->engine);

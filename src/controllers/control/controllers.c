@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "controllers/adapters/adapter.h"
+#include "controllers/control/run_times.h"
+#include "controllers/jobs/job_wish.h"
 #include "controllers/work/classes.h"
 #include <string.h>
 
@@ -267,6 +269,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_capacity_observe(&c->capacity, kind, object, deleted);
         sl_guards_observe(&c->guards, kind, object, deleted);
         sl_classes_observe(&c->classes, kind, object, deleted);
+        sl_run_times_observe(c->options.engine, kind, object, deleted, c->options.run_jobs);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);
         }
@@ -375,6 +378,44 @@ void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_c
                                            .meters = &c->workloads.meters,
                                            .events_dropped = sl_recorder_dropped(c->events),
                                            .jobs_waiting = sl_jobs_waiting(&c->jobs)};
+}
+
+/* Is it something that the engine knows under its name? */
+static bool is_there(const struct sl_controllers *c, const struct sl_json *workload)
+{
+    struct sl_json *known = NULL;
+    const struct sl_client *client = &c->options.client;
+    enum sl_code code = client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(workload),
+                                    sl_object_name(workload), &known, NULL);
+    bool same = code == SL_CODE_OK && strcmp(sl_object_uid(known), sl_object_uid(workload)) == 0;
+    sl_json_free(known);
+    return same;
+}
+
+enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **object,
+                                 struct sl_controllers_run *run, struct sl_error *e)
+{
+    SL_PRE(c != NULL && object != NULL && *object != NULL && run != NULL);
+    struct sl_json *workload = NULL;
+    int64_t now_ms = sl_clock_now_ms();
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(*object, "apiVersion", ""),
+                                            sl_json_path_text(*object, "kind", ""));
+    bool job = kind == SL_KIND_JOB || kind == SL_KIND_POD ||
+               (kind >= SL_KIND_CUSTOM && kind < sl_kind_end());
+    *run = (struct sl_controllers_run){.basis = SL_RUN_UNKNOWN};
+    if (kind == SL_KIND_WORKLOAD && !is_there(c, *object)) {
+        sl_job_wish_complete(*object, now_ms);
+    }
+    if (!job) {
+        return SL_CODE_OK;
+    }
+    enum sl_code code = sl_job_wish_new(&c->jobs, kind, *object, now_ms, &workload, e);
+    if (code == SL_CODE_OK) {
+        run->basis = sl_run_time_said(kind, *object, c->options.run_jobs, &run->ms);
+        sl_json_free(*object);
+        *object = workload;
+    }
+    return code;
 }
 
 void sl_controllers_log_state(const struct sl_controllers *c)

@@ -12,6 +12,7 @@
 #include "controllers/control/queues.h"
 #include "controllers/cluster/runner.h"
 #include "controllers/control/workloads.h"
+#include "engine/foresight.h"
 
 struct sl_controllers_options {
     struct sl_client client;
@@ -49,6 +50,14 @@ struct sl_controller_counters {
     size_t jobs_waiting; /* keys in the work queues */
 };
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out);
+/* An object as it would come to the engine if it were applied now: a job becomes its Workload, with what it says about how
+ * long it runs; what is to be new gets what an API server adds. Nothing is written. Takes *object and gives another. */
+struct sl_controllers_run {
+    enum sl_run_basis basis;
+    int64_t ms;
+};
+enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **object,
+                                 struct sl_controllers_run *run, struct sl_error *e);
 /* What is going on, into the log: state_log.h. */
 void sl_controllers_log_state(const struct sl_controllers *c);
 #endif

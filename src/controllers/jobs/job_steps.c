@@ -53,22 +53,23 @@ void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct s
 
 /* --- creating and matching ----------------------------------------------------------------------------- */
 
-/* The class that the job names, or the default one; the text is lent. */
-static const char *class_of(const struct sl_job_view *v, enum sl_kind *kind)
+const char *sl_job_class(const struct sl_jobs *j, const struct sl_framework *f,
+                         const struct sl_json *job, enum sl_kind *kind)
 {
-    const char *name = sl_object_label(v->job, SL_LABEL_PRIORITY_CLASS);
+    SL_PRE(j != NULL && f != NULL && kind != NULL);
+    const char *name = sl_object_label(job, SL_LABEL_PRIORITY_CLASS);
     *kind = SL_KIND_WORKLOAD_PRIORITY_CLASS;
     if (name != NULL && name[0] != '\0') {
         return name;
     }
     *kind = SL_KIND_PRIORITY_CLASS;
-    name = v->f->priority_class(v->f, v->job);
+    name = f->priority_class(f, job);
     if (name[0] != '\0') {
         return name;
     }
     size_t cursor = 0;
     union sl_map_value value;
-    return sl_map_next(v->j->default_classes, &cursor, &name, &value) ? name : "";
+    return sl_map_next(j->default_classes, &cursor, &name, &value) ? name : "";
 }
 
 /* False when the class does not exist (yet): the job then waits for it. "" as its name: none. */
@@ -76,7 +77,7 @@ static bool find_priority(struct sl_job_view *v, struct sl_priority *out)
 {
     enum sl_kind kind;
     bool absent;
-    const char *name = class_of(v, &kind);
+    const char *name = sl_job_class(v->j, v->f, v->job, &kind);
     *out = (struct sl_priority){
         .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
     if (name[0] == '\0') {

@@ -24,6 +24,9 @@ struct sl_job_view {
     int64_t now_ms;
 };
 void sl_job_act(struct sl_job_view *v);
+/* The priority class that the job names, or the default one, and its kind; the text is lent, "" = none. */
+const char *sl_job_class(const struct sl_jobs *j, const struct sl_framework *f,
+                         const struct sl_json *job, enum sl_kind *kind);
 /* Suspend the job of an owner that is not admitted; true when that had to be written. */
 void sl_job_suspend_child(struct sl_job_view *v);
 /* Write the Finished condition on the Workload. */

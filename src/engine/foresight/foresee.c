@@ -50,6 +50,13 @@ static enum sl_code change_one(struct sl_forward *f, const struct sl_json *chang
     enum sl_code code = sl_engine_observe(f->g, kind, o, f->now_ms, e);
     sl_workload_id id = kind == SL_KIND_WORKLOAD ? sl_workload_find(f->g, o) : SL_NO_ID;
     if (code == SL_CODE_OK && id != SL_NO_ID) {
+        const struct sl_json *run = sl_json_get(change, "run");
+        if (run != NULL) {
+            sl_engine_say_run_time(f->g, sl_object_uid(o),
+                                   sl_json_path_bool(run, "exact", false) ? SL_RUN_FOR
+                                                                          : SL_RUN_DEADLINE,
+                                   sl_json_path_int(run, "milliseconds", 0));
+        }
         sl_forward_ask(f, id);
     }
     return code;

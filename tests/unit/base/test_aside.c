@@ -3,6 +3,7 @@
 
 #include "base/aside.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -211,6 +212,39 @@ static void test_aside_without_files_left(void **state)
     assert_int_equal(code, SL_CODE_UNAVAILABLE);
 }
 
+/* As libuv does: after a fork it makes anew what it has, by the descriptors that it knows. */
+static int others_fd = -1;
+static void others_handler(void)
+{
+    (void)close(others_fd);
+}
+
+static void change_in_copy(void *context, struct sl_buf *result)
+{
+    const struct sl_aside_work work = {.run = change, .context = context, .seconds_max = 5};
+    if (sl_aside_run(&work, result, &e) != SL_CODE_OK) {
+        sl_buf_print(result, "%s", e.text);
+    }
+}
+
+static void test_aside_may_have_one_of_its_own(void **state)
+{
+    (void)state;
+    int wanted = 7;
+    struct sl_buf result = {0};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    others_fd = ends[1]; /* in the copy it is closed, and its number is that of the next pipe */
+    assert_int_equal(pthread_atfork(NULL, NULL, others_handler), 0);
+    const struct sl_aside_work work = {.run = change_in_copy, .context = &wanted, .seconds_max = 5};
+    assert_int_equal(sl_aside_run(&work, &result, &e), SL_CODE_OK);
+    assert_string_equal(result.data, "7");
+    others_fd = -1;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    sl_buf_fini(&result);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -231,6 +265,7 @@ int main(void)
                                        TEST(test_aside_that_fails_says_so),
                                        TEST(test_aside_has_none_of_our_files_and_handlers),
                                        TEST(test_aside_memory_is_bounded),
+                                       TEST(test_aside_may_have_one_of_its_own),
                                        TEST(test_aside_without_files_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Questions about what would happen: POST /simulate. Each is answered by a copy of this process, which the loop goes on
+ * beside; a few at once, and each for some seconds at most. Nothing is written. */
+#ifndef SL_CLI_FORESIGHT_H
+#define SL_CLI_FORESIGHT_H
+#include "cli/pages/pages.h"
+
+#define SL_FORESIGHT_PATH "/simulate"
+#define SL_FORESIGHT_AT_ONCE_MAX 2u
+
+struct sl_foresight;
+/* `loop` and `pages` are lent. */
+struct sl_foresight *sl_foresight_new(uv_loop_t *loop, struct sl_pages *pages);
+/* Before the loop ends; no server asks it any more. */
+void sl_foresight_free(struct sl_foresight *f);
+/* The server whose pages are woken when an answer is there; NULL: none any more. */
+void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server);
+/* The answer to a question of the server (struct sl_server_question); `context` is the struct sl_foresight. The body:
+ * {"changes": [{"apply": OBJECT}, {"delete": OBJECT}], "horizonSeconds": N, "limit": N}, all of them optional. */
+void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_server_page *page);
+void sl_foresight_print(const struct sl_foresight *f, struct sl_buf *out); /* its metrics */
+#endif
