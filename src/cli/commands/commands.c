@@ -97,7 +97,8 @@ static const struct sl_ctl_command table[] = {
      "pending workloads in their order, and why they wait",
      "  sluicectl pending                              of all queues, and those in no queue\n"
      "  sluicectl pending research --limit 10\n"
-     "  sluicectl pending -n lab -o json\n"},
+     "  sluicectl pending -n lab -o json\n"
+     "  sluicectl pending --start                      and when each starts\n"},
     {"why", sl_ctl_why, 1u << SL_OUTPUT_TABLE | DATA, "NAME | KIND NAME... | KIND/NAME...",
      "why a job, Pod, Workload or queue waits, what holds its quota, and what would let it in",
      "  sluicectl why train -n lab                     a Job, else a Workload, Pod or queue of "
@@ -106,6 +107,15 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl why job/train lq/main -n lab\n"
      "  sluicectl why cq research                      what is used of its quota, and by what\n"
      "  sluicectl why train -n lab -o json\n"},
+    {"what-if", sl_ctl_what_if, 1u << SL_OUTPUT_TABLE | DATA, "-f FILE... | [options]",
+     "what would happen, without doing it: who starts, waits longer, is evicted",
+     "  sluicectl what-if -f job.yaml -n lab           is it admitted now, where, whom does it "
+     "evict?\n"
+     "  sluicectl what-if --quota research:spot:cpu=40\n"
+     "  sluicectl what-if --drain r01-n05 --drain r01-n06\n"
+     "  sluicectl what-if --add-nodes r01-n05=4 -o json\n"
+     "  sluicectl what-if --priority job-train-1a2b3=1000 -n lab\n"
+     "  sluicectl what-if -f queues.yaml --horizon 12h\n"},
     {"dashboard", sl_ctl_dashboard, 1u << SL_OUTPUT_TABLE | DATA, "",
      "workloads and quotas, redrawn until q or Ctrl-C; arrows scroll, / filters",
      "  sluicectl dashboard\n"

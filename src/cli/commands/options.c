@@ -40,10 +40,10 @@
 #define IN_NAMESPACES "list-localqueue list-workload"
 
 static const struct sl_flag table[] = {
-    LIST("--filename", "-f", files, "FILE", "apply delete",
+    LIST("--filename", "-f", files, "FILE", "apply delete what-if",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
     TEXT("--namespace", "-n", ns, "NS",
-         "apply get describe delete watch submit why stop resume create-localqueue " IN_NAMESPACES,
+         "apply get describe delete watch submit why what-if stop resume create-localqueue " IN_NAMESPACES,
          "namespace (default: that of the kubeconfig's context, else default)"),
     TEXT("--namespace", "-n", ns, "NS", "pending", "only the workloads of this namespace"),
     SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending delete " IN_NAMESPACES,
@@ -51,7 +51,7 @@ static const struct sl_flag table[] = {
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get watch submit pending why topology dashboard shares status stop resume " CREATE
+         "apply get watch submit pending why what-if topology dashboard shares status stop resume " CREATE
          " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
@@ -137,6 +137,21 @@ static const struct sl_flag table[] = {
     TEXT("--metrics", NULL, metrics, "URL", "status",
          "where the scheduler's metrics are, such as http://127.0.0.1:8080/metrics behind kubectl "
          "port-forward (default: the server's, or by the API server's proxy of the leader's pod)"),
+    SWITCH("--start", NULL, start, "pending", "say when each starts, and on what that rests"),
+    LIST("--quota", NULL, simulate.quotas, "QUEUE:FLAVOR:RESOURCE=QUANTITY", "what-if",
+         "a ClusterQueue, or cohort/NAME, had this nominal quota; may be repeated"),
+    LIST("--drain", NULL, simulate.drained_nodes, "NODE", "what-if",
+         "the node and all that runs on it were not there; may be repeated"),
+    LIST("--add-nodes", NULL, simulate.added_nodes, "NODE=N", "what-if",
+         "there were N more nodes like this one; may be repeated"),
+    LIST("--stop-queue", NULL, simulate.held_queues, "QUEUE", "what-if",
+         "the ClusterQueue admitted nothing more; may be repeated"),
+    LIST("--drain-queue", NULL, simulate.drained_queues, "QUEUE", "what-if",
+         "the ClusterQueue were stopped with all that runs in it; may be repeated"),
+    LIST("--priority", NULL, simulate.priorities, "WORKLOAD=N", "what-if",
+         "the Workload had this priority; may be repeated"),
+    TEXT("--horizon", NULL, simulate.horizon, "DURATION", "what-if",
+         "how far to look ahead, such as 12h (default: 30 days)"),
     SWITCH("--until-done", NULL, until_done, "dashboard", "end when all workloads have finished"),
     SWITCH("--plain", NULL, plain, "dashboard topology", "no colors, as for a file"),
     TEXT("--until", NULL, until, "POINT", "replay",

@@ -8,6 +8,7 @@
 #include "cli/common/make.h"
 #include "cli/common/submit.h"
 #include "cli/remote/remote.h"
+#include "cli/remote/simulate.h"
 #include <stdio.h>
 
 #define SL_CTL_SERVER "http://127.0.0.1:8088" /* where nothing says which */
@@ -67,6 +68,9 @@ struct sl_ctl {
     const char *metrics; /* of status: where they are; NULL: looked for */
     bool yes, all;       /* delete */
     int64_t limit;       /* of pending workloads in one list; 0 = none */
+    bool start;    /* pending: when does each start? */
+    /* what-if */
+    struct sl_simulate simulate; /* its files are `files` */
     /* dashboard */
     bool until_done, plain;
     /* replay */
@@ -131,6 +135,7 @@ int sl_ctl_watch(struct sl_ctl *c);
 int sl_ctl_submit(struct sl_ctl *c);
 int sl_ctl_pending(struct sl_ctl *c);
 int sl_ctl_why(struct sl_ctl *c);
+int sl_ctl_what_if(struct sl_ctl *c);
 int sl_ctl_dashboard(struct sl_ctl *c);
 int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);

@@ -2,13 +2,15 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluicectl pending: the queues' own lists from the server, then the workloads that wait without
- * being in one. */
+ * being in one. And sluicectl what-if: what would become of them. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
+#include "cli/screen/foreseen.h"
 #include "cli/screen/waiting.h"
 #include <string.h>
 
-#define EVENTS_MAX 20 /* Jobs of which the events are asked */
+#define EVENTS_MAX 20  /* Jobs of which the events are asked */
+#define START_WIDTH 20 /* "in about 23h59m" */
 #define REMAINING "metadata.remainingItemCount"
 
 /* Lists that are shown one after the other: each a PendingWorkloadsSummary with a title. */
@@ -17,6 +19,7 @@ struct answer {
     struct sl_json *summaries;
     struct sl_map *seen;                /* "namespace/name" of all that a queue lists */
     struct sl_json *workloads, *queues; /* Workloads and LocalQueues, as items */
+    struct sl_json *starts;             /* --start: what was foreseen; NULL otherwise */
 };
 
 /* --- output -------------------------------------------------------------------------------------------- */
@@ -31,9 +34,15 @@ static void print_row(const struct sl_json *item, int width)
                  (long long)sl_json_path_int(item, "positionInClusterQueue", 0) + 1);
     }
     snprintf(name, sizeof name, "%s/%s", sl_object_namespace(item), sl_object_name(item));
-    printf("  %4s  %8lld  %-*s  %s%s%s\n", position,
-           (long long)sl_json_path_int(item, "priority", 0), width, name, reason,
-           message[0] == '\0' ? "" : ": ", message);
+    printf("  %4s  %8lld  %-*s  ", position, (long long)sl_json_path_int(item, "priority", 0),
+           width, name);
+    if (sl_json_has(item, "foreseen")) {
+        struct sl_buf start = {0};
+        sl_foreseen_print_start(sl_json_get(item, "foreseen"), &start);
+        printf("%-*s  ", START_WIDTH, start.data);
+        sl_buf_fini(&start);
+    }
+    printf("%s%s%s\n", reason, message[0] == '\0' ? "" : ": ", message);
 }
 
 static int name_width(const struct sl_json *items)
@@ -63,7 +72,11 @@ static void print_summary(const struct sl_json *summary)
         printf(", the first %zu of them", shown);
     }
     printf("\n");
-    printf("  %4s  %8s  %-*s  %s\n", "POS", "PRIORITY", width, "WORKLOAD", "REASON");
+    printf("  %4s  %8s  %-*s  ", "POS", "PRIORITY", width, "WORKLOAD");
+    if (sl_json_has(sl_json_at(items, 0), "foreseen")) {
+        printf("%-*s  ", START_WIDTH, "START");
+    }
+    printf("REASON\n");
     for (size_t i = 0; i < sl_json_len(items); i++) {
         print_row(sl_json_at(items, i), width);
     }
@@ -127,6 +140,9 @@ static void add_list(struct answer *a, const char *queue, const char *title, str
         sl_json_set_text(summary, "title", title);
     }
     sl_waiting_hint(items, a->queues);
+    if (a->starts != NULL) {
+        sl_foreseen_join(items, a->starts);
+    }
     cut(items, a->c->limit, summary);
     sl_json_set(summary, "items", items);
     sl_json_append(a->summaries, summary);
@@ -232,7 +248,9 @@ int sl_ctl_pending(struct sl_ctl *c)
         return sl_ctl_misused("--limit must not be negative");
     }
     struct answer a = {.c = c, .summaries = sl_json_new_list(), .seen = sl_map_new()};
-    enum sl_code code = add_queues(&a, &e);
+    enum sl_code code =
+        c->start ? sl_simulate_ask(c->remote, NULL, NULL, &a.starts, &e) : SL_CODE_OK;
+    code = code == SL_CODE_OK ? add_queues(&a, &e) : code;
     /* Fetched last: what has been admitted meanwhile is not taken for one that no queue lists. */
     code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &workloads, &e) : code;
     code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_LOCAL_QUEUE, &queues, &e) : code;
@@ -245,8 +263,52 @@ int sl_ctl_pending(struct sl_ctl *c)
         print_all(&a);
     }
     sl_map_free(a.seen);
+    sl_json_free(a.starts);
     sl_json_free(a.summaries);
     sl_json_free(workloads);
     sl_json_free(queues);
     return code == SL_CODE_OK ? 0 : sl_ctl_failed("", &e);
+}
+
+/* --- what if ------------------------------------------------------------------------------------------- */
+
+static int print_what_if(struct sl_ctl *c, struct sl_json *changes)
+{
+    struct sl_error e = {0};
+    struct sl_json *answer = NULL;
+    struct sl_buf text = {0};
+    if (sl_simulate_ask(c->remote, changes, c->simulate.horizon, &answer, &e) != SL_CODE_OK) {
+        return sl_ctl_failed("what-if", &e);
+    }
+    if (sl_ctl_is_data(c)) {
+        sl_ctl_print_value(c, answer);
+    } else {
+        sl_foreseen_print(answer, &text);
+        sl_ctl_print(&text);
+    }
+    sl_buf_fini(&text);
+    sl_json_free(answer);
+    return 0;
+}
+
+int sl_ctl_what_if(struct sl_ctl *c)
+{
+    SL_PRE(c != NULL);
+    struct sl_error e = {0};
+    struct sl_json *changes = NULL;
+    if (c->arguments.count > 0) {
+        return sl_ctl_misused("what-if takes options and no arguments");
+    }
+    c->simulate.files = c->files;
+    int code = 0;
+    if (sl_simulate_changes_new(&c->simulate, c->remote, c->ns, &changes, &e) != SL_CODE_OK) {
+        code = sl_ctl_failed("what-if", &e);
+    } else if (sl_json_len(changes) == 0) {
+        code = sl_ctl_misused("what-if needs something that would be different: -f or another "
+                              "option; sluicectl pending --start says when workloads start");
+    } else {
+        code = print_what_if(c, changes);
+    }
+    sl_json_free(changes);
+    return code;
 }

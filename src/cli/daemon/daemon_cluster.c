@@ -8,6 +8,7 @@
 #include "cli/daemon/daemon_pages.h"
 #include "cli/daemon/daemon_turns.h"
 #include "cli/daemon/daemon_visibility.h"
+#include "cli/pages/foresight.h"
 #include "cli/pages/leader_mark.h"
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
@@ -48,6 +49,7 @@ struct cluster {
     struct sl_engine *engine;
     struct sl_controllers *controllers; /* NULL: not leading, or not everything is listed */
     struct sl_pages pages;
+    struct sl_foresight *foresight;
     struct sl_daemon_pages servers;
     struct sl_daemon_visibility visibility;
     struct sl_leader_mark *mark;
@@ -328,6 +330,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     struct sl_kube_counters k;
     sl_kube_count(c->kube, &k);
     sl_turns_print(&c->turns, out);
+    sl_foresight_print(c->foresight, out);
     sl_metrics_value(out, "sluice_leader", "1 when this instance makes the decisions",
                      c->turns.controllers != NULL);
     sl_metrics_value(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
@@ -381,7 +384,9 @@ static enum sl_code start_servers(struct cluster *c)
         .client = c->client, .ready = is_ready, .metrics = print_metrics, .context = c};
     enum sl_code code = sl_daemon_pages_start(&c->servers, &c->loop, c->options,
                                               &c->config->cluster, &c->pages, c->e);
-    const struct sl_visibility_place place = {c->options, &c->config->cluster, &c->pages};
+    c->foresight = sl_foresight_new(&c->loop, &c->pages);
+    const struct sl_visibility_place place = {c->options, &c->config->cluster, &c->pages,
+                                              c->foresight};
     return code != SL_CODE_OK
                ? code
                : sl_daemon_visibility_start(&c->visibility, &c->loop, c->transport, &place, c->e);
@@ -443,6 +448,7 @@ enum sl_code sl_daemon_cluster_run(const struct sl_daemon_options *options,
         code = c.code;
         sl_log(SL_LOG_INFO, "stopped", NULL);
     }
+    sl_foresight_free(c.foresight);
     sl_controllers_free(c.controllers);
     if (c.engine != NULL) {
         sl_engine_close(c.engine);

@@ -9,6 +9,7 @@
 #define SL_CLI_DAEMON_VISIBILITY_H
 #include "cli/config/config.h"
 #include "cli/daemon/daemon_options.h"
+#include "cli/pages/foresight.h"
 #include "cli/pages/pages.h"
 #include "kube/transport.h"
 
@@ -22,7 +23,8 @@ struct sl_daemon_visibility {
 struct sl_visibility_place {
     const struct sl_daemon_options *options;
     const struct sl_config_cluster *config;
-    struct sl_pages *pages; /* lent */
+    struct sl_pages *pages;         /* lent */
+    struct sl_foresight *foresight; /* lent; NULL: no questions are answered */
 };
 /* What was begun before an error is ended by sl_daemon_visibility_stop. */
 enum sl_code sl_daemon_visibility_start(struct sl_daemon_visibility *v, uv_loop_t *loop,

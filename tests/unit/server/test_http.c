@@ -50,12 +50,69 @@ static void *run_loop(void *context)
     return NULL;
 }
 
+/* A question whose answer takes a while, in which the page is asleep. */
+static struct {
+    struct sl_server_rest rest;
+    struct sl_server *server;
+    uv_timer_t timer;
+    bool done;
+    unsigned looks, freed;
+} sleeper;
+
+static bool look_at_sleeper(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    (void)rest;
+    sleeper.looks++;
+    page->asleep = !sleeper.done;
+    if (sleeper.done) {
+        sl_buf_text(&page->body, "{\"answer\":42}");
+    }
+    return !sleeper.done;
+}
+
+static void free_sleeper(struct sl_server_rest *rest)
+{
+    (void)rest;
+    sleeper.freed++;
+}
+
+static void on_answer(uv_timer_t *timer)
+{
+    sleeper.done = true;
+    if (sleeper.freed == 0) {
+        sl_server_wake(sleeper.server);
+    }
+    uv_close((uv_handle_t *)timer, NULL);
+}
+
+static void answer_question(void *context, const struct sl_json *body, struct sl_server_page *page)
+{
+    struct fixture *f = *(struct fixture **)context;
+    if (!sl_json_path_bool(body, "hard", false)) {
+        sl_buf_text(&page->body, "{\"answer\":1}");
+        return;
+    }
+    sleeper.rest = (struct sl_server_rest){look_at_sleeper, free_sleeper};
+    sleeper.done = false;
+    sleeper.looks = sleeper.freed = 0;
+    page->rest = &sleeper.rest;
+    sleeper.server = f->server;
+    (void)uv_timer_init(&f->loop, &sleeper.timer);
+    (void)uv_timer_start(&sleeper.timer, on_answer, 200, 0);
+}
+
+static struct fixture *current;
+
 static int setup(void **state)
 {
     struct fixture *f = sl_mem_new(1, sizeof *f);
     struct sl_error e;
+    const struct sl_server_question question = {"/question", answer_question, &current};
+    current = f;
     struct sl_server_options o = {.listen = "127.0.0.1:0",
                                   .watches_max = 2,
+                                  .questions = &question,
+                                  .question_count = 1,
                                   .header_ms_max = 2000,
                                   .bodies_bytes_max = 5u << 20};
     (void)snprintf(f->dir, sizeof f->dir, "/tmp/sluice-test-XXXXXX");
@@ -193,6 +250,51 @@ static const char *queue_body(const char *name)
 }
 
 /* --- tests ----------------------------------------------------------------------------------- */
+
+static void test_http_question_is_answered(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    assert_int_equal(ask(f, "POST", "/question", "{}", &in), 200);
+    assert_non_null(strstr(in.data, "{\"answer\":1}"));
+    assert_int_equal(ask(f, "POST", "/question", "{", &in), 400);
+    assert_int_equal(ask(f, "GET", "/question", NULL, &in), 405);
+    assert_non_null(strstr(in.data, "Allow: POST"));
+    assert_int_equal(ask(f, "POST", "/question/more", "{}", &in), 404);
+    sl_buf_fini(&in);
+}
+
+/* The loop does not spin meanwhile, and serves others. */
+static void test_http_question_may_take_a_while(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0}, other = {0};
+    int fd = dial(f);
+    request(fd, "POST", "/question", "Connection: close\r\n", "{\"hard\":true}");
+    assert_int_equal(ask(f, "GET", "/healthz", NULL, &other), 200);
+    hear(fd, &in, NULL);
+    assert_non_null(strstr(in.data, "{\"answer\":42}"));
+    assert_true(sleeper.looks < 20);
+    assert_int_equal(sleeper.freed, 1);
+    (void)close(fd);
+    sl_buf_fini(&in);
+    sl_buf_fini(&other);
+}
+
+static void test_http_server_stops_while_a_question_is_open(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf other = {0};
+    int fd = dial(f);
+    request(fd, "POST", "/question", "", "{\"hard\":true}");
+    while (sleeper.looks == 0) {
+        assert_int_equal(ask(f, "GET", "/healthz", NULL, &other), 200);
+    }
+    stop(f);
+    assert_int_equal(sleeper.freed, 1);
+    (void)close(fd);
+    sl_buf_fini(&other);
+}
 
 static void test_http_write_and_read_back(void **state)
 {
@@ -576,6 +678,9 @@ static void test_http_start_refuses_bad_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(test_http_question_is_answered),
+        CASE(test_http_question_may_take_a_while),
+        CASE(test_http_server_stops_while_a_question_is_open),
         CASE(test_http_write_and_read_back),
         CASE(test_http_requests_share_a_connection),
         CASE(test_http_many_writers_at_once),
