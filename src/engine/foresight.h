@@ -23,6 +23,9 @@ enum sl_run_basis {
 void sl_engine_say_run_time(struct sl_engine *g, const char *uid, enum sl_run_basis basis,
                             int64_t ms);
 
+/* When the Workload "namespace/name" was admitted last; SL_NEVER: not yet. False: there is none. */
+bool sl_engine_admitted(const struct sl_engine *g, const char *key, int64_t *admitted_ms);
+
 struct sl_foresee_options {
     int64_t now_ms;
     int64_t until_ms;              /* the farthest that is looked */
@@ -49,8 +52,12 @@ struct sl_question {
         seconds_max; /* of CPU time for each of two runs; what is found by then is the answer. 0 = no limit */
     size_t rows_max;
 };
-/* The answer, or a Status. What becomes of things without the changes is found out by a copy of the copy. */
+#define SL_QUESTION_SAMPLE 100u
+/* Lines "NAMESPACE/NAME START_MS CERTAINTY" for up to SL_QUESTION_SAMPLE workloads, none where something is changed; an
+ * empty line; then the answer, or a Status. What becomes of things without the changes is found out by a copy of the copy. */
 void sl_question_answer(void *question, struct sl_buf *out);
+/* Where in the result the answer begins. */
+size_t sl_question_body(const struct sl_buf *result);
 struct sl_aside_work sl_question_work(struct sl_question *q,
                                       void (*run)(void *context, struct sl_buf *result));
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/pages/metrics.h"
+#include "cli/pages/predictions.h"
 #include <string.h>
 
 #define SECONDS_MAX 2u /* of CPU, for each run */
@@ -22,6 +23,7 @@ struct sl_foresight {
     struct sl_pages *pages;
     struct sl_server *server;
     unsigned running;
+    struct sl_predictions predictions;
     uint64_t asked, refused, failed, longest_fork_us;
 };
 
@@ -33,6 +35,7 @@ struct ask {
     uv_poll_t poll;
     struct sl_buf text;
     struct sl_error e;
+    int64_t asked_ms;
     bool done;
 };
 
@@ -47,14 +50,14 @@ static void refuse(struct sl_server_page *page, const struct sl_error *e)
 }
 
 /* A Status that the copy has printed has its own code. */
-static int status_of(const struct sl_buf *text)
+static int status_of(const char *text, size_t len)
 {
     struct sl_error ignored = {0};
     static const char failure[] = "{\"kind\":\"Status\"";
-    if (text->len < sizeof failure - 1 || memcmp(text->data, failure, sizeof failure - 1) != 0) {
+    if (len < sizeof failure - 1 || memcmp(text, failure, sizeof failure - 1) != 0) {
         return 200;
     }
-    struct sl_json *status = sl_json_parse(text->data, text->len, &ignored);
+    struct sl_json *status = sl_json_parse(text, len, &ignored);
     int code = (int)sl_json_path_int(status, "code", 500);
     sl_json_free(status);
     return code;
@@ -71,9 +74,9 @@ static bool go_on(struct sl_server_rest *rest, struct sl_server_page *page)
         refuse(page, &a->e);
         return false;
     }
-    page->status = status_of(&a->text);
-    page->body = a->text;
-    a->text = (struct sl_buf){0};
+    size_t at = sl_question_body(&a->text);
+    page->status = status_of(a->text.data + at, a->text.len - at);
+    sl_buf_add(&page->body, a->text.data + at, a->text.len - at);
     return false;
 }
 
@@ -110,6 +113,10 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     a->done = true;
     a->f->running--;
     a->f->failed += a->e.code != SL_CODE_OK;
+    if (a->e.code == SL_CODE_OK) {
+        sl_predictions_take(&a->f->predictions, a->text.data, sl_question_body(&a->text),
+                            a->asked_ms);
+    }
     if (a->f->server != NULL) {
         sl_server_wake(a->f->server);
     }
@@ -127,7 +134,8 @@ static enum sl_code begin(struct sl_foresight *f, struct sl_question *q, struct 
     uint64_t took_us = (uint64_t)(sl_clock_monotonic_us() - began_us);
     f->longest_fork_us = took_us > f->longest_fork_us ? took_us : f->longest_fork_us;
     struct ask *a = sl_mem_new(1, sizeof *a);
-    *a = (struct ask){.rest = {.go_on = go_on, .free = free_ask}, .f = f, .copy = copy};
+    *a = (struct ask){
+        .rest = {.go_on = go_on, .free = free_ask}, .f = f, .copy = copy, .asked_ms = q->now_ms};
     (void)uv_poll_init(f->loop, &a->poll, copy.fd);
     a->poll.data = a;
     (void)uv_poll_start(&a->poll, UV_READABLE, on_readable);
@@ -244,12 +252,16 @@ struct sl_foresight *sl_foresight_new(uv_loop_t *loop, struct sl_pages *pages)
     SL_PRE(loop != NULL && pages != NULL);
     struct sl_foresight *f = sl_mem_new(1, sizeof *f);
     *f = (struct sl_foresight){.loop = loop, .pages = pages};
+    sl_predictions_init(&f->predictions);
     return f;
 }
 
 void sl_foresight_free(struct sl_foresight *f)
 {
-    sl_mem_free(f);
+    if (f != NULL) {
+        sl_predictions_fini(&f->predictions);
+        sl_mem_free(f);
+    }
 }
 
 void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server)
@@ -258,9 +270,14 @@ void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server)
     f->server = server;
 }
 
-void sl_foresight_print(const struct sl_foresight *f, struct sl_buf *out)
+void sl_foresight_print(struct sl_foresight *f, struct sl_buf *out)
 {
     SL_PRE(f != NULL);
+    if (f->pages->engine != NULL) {
+        sl_predictions_settle(&f->predictions, f->pages->engine);
+    }
+    sl_predictions_print(&f->predictions, f->pages->role == NULL ? "standalone" : f->pages->role,
+                         out);
     sl_metrics_value(out, "sluice_foresight_questions_total",
                      "Questions about what would happen that were asked", f->asked);
     sl_metrics_value(out, "sluice_foresight_refused_total",

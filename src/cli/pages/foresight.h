@@ -20,5 +20,5 @@ void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server);
 /* The answer to a question of the server (struct sl_server_question); `context` is the struct sl_foresight. The body:
  * {"changes": [{"apply": OBJECT}, {"delete": OBJECT}], "horizonSeconds": N, "limit": N}, all of them optional. */
 void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_server_page *page);
-void sl_foresight_print(const struct sl_foresight *f, struct sl_buf *out); /* its metrics */
+void sl_foresight_print(struct sl_foresight *f, struct sl_buf *out); /* its metrics */
 #endif

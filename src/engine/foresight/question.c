@@ -5,6 +5,7 @@
 #include "base/aside.h"
 #include "base/check.h"
 #include "engine/foresight.h"
+#include <string.h>
 #include <time.h>
 
 #define BYTES_MAX ((size_t)512 << 20) /* of memory, beyond what the engine has */
@@ -33,6 +34,35 @@ static void print(struct sl_json *answer, const struct sl_error *e, struct sl_bu
     answer = answer != NULL ? answer : sl_status_new(e, SL_KIND_COUNT, "");
     sl_json_print(answer, out);
     sl_json_free(answer);
+}
+
+/* A few, spread over all. */
+static void print_sample(const struct sl_question *q, const struct sl_json *answer,
+                         struct sl_buf *out)
+{
+    const struct sl_json *rows = sl_json_get(answer, "workloads");
+    size_t count = sl_json_len(rows);
+    size_t step = count / SL_QUESTION_SAMPLE + 1;
+    for (size_t i = 0; i < count && sl_json_len(q->changes) == 0; i += step) {
+        const struct sl_json *row = sl_json_at(rows, i);
+        int64_t wait_ms = sl_json_path_int(row, "waitMilliseconds", -1);
+        if (wait_ms >= 0) {
+            sl_buf_print(out, "%s/%s %lld %s\n", sl_json_path_text(row, "namespace", ""),
+                         sl_json_path_text(row, "name", ""), (long long)(q->now_ms + wait_ms),
+                         sl_json_path_text(row, "certainty", ""));
+        }
+    }
+    sl_buf_text(out, "\n");
+}
+
+size_t sl_question_body(const struct sl_buf *result)
+{
+    SL_PRE(result != NULL);
+    if (result->len > 0 && result->data[0] == '\n') {
+        return 1;
+    }
+    const char *end = result->len == 0 ? NULL : strstr(result->data, "\n\n");
+    return end == NULL ? result->len : (size_t)(end - result->data) + 2;
 }
 
 static void run_before(void *context, struct sl_buf *out)
@@ -68,6 +98,7 @@ void sl_question_answer(void *question, struct sl_buf *out)
         struct sl_foresee_options options = options_of(q, q->rows_max);
         answer = sl_foresee(q->engine, q->changes, before, &options, &e);
     }
+    print_sample(q, answer, out);
     print(answer, &e, out);
     sl_json_free(before);
 }

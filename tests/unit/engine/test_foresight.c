@@ -56,7 +56,9 @@ static struct sl_json *ask(const struct sl_json *changes, int64_t ms)
         fail_msg("%s", e.text);
     }
     assert_true(before == hash_core());
-    struct sl_json *answer = sl_json_parse(text.data, text.len, &e);
+    size_t at = sl_question_body(&text);
+    assert_int_equal(text.data[at - 1], '\n');
+    struct sl_json *answer = sl_json_parse(text.data + at, text.len - at, &e);
     if (answer == NULL) {
         fail_msg("%s in %s", e.text, text.data);
     }
