@@ -49,7 +49,7 @@ static enum sl_code fetch(struct asking *a, enum sl_kind kind, const char *ns, c
     return code;
 }
 
-/* Objects of one option follow each other: what an earlier one has changed is changed on. */
+/* What an earlier option has changed is changed on. */
 static struct sl_json *known(const struct asking *a, enum sl_kind kind, const char *name)
 {
     for (size_t i = 0; i < sl_json_len(a->changes); i++) {

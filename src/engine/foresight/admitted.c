@@ -3,6 +3,7 @@
 
 #include "engine/foresight/admitted.h"
 #include "base/check.h"
+#include "engine/foresight.h"
 #include "engine/topology/topology_out.h"
 
 static struct sl_json *pod_set_new(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set)
@@ -38,4 +39,15 @@ struct sl_json *sl_admitted_pod_sets_new(const struct sl_engine *g, sl_workload_
         sl_json_append(list, pod_set_new(g, id, i));
     }
     return list;
+}
+
+bool sl_engine_admitted(const struct sl_engine *g, const char *key, int64_t *admitted_ms)
+{
+    SL_PRE(g != NULL && key != NULL && admitted_ms != NULL);
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    if (id == SL_NO_ID || g->workloads[id].uid == NULL) {
+        return false;
+    }
+    *admitted_ms = sl_workloads[id].admitted_at_ms;
+    return true;
 }

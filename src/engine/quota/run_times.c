@@ -83,14 +83,3 @@ struct sl_run_time sl_run_time_of(const struct sl_engine *g, sl_workload_id id)
     }
     return known.basis != SL_RUN_UNKNOWN ? known : observed(g, &g->workloads[id]);
 }
-
-bool sl_engine_admitted(const struct sl_engine *g, const char *key, int64_t *admitted_ms)
-{
-    SL_PRE(g != NULL && key != NULL && admitted_ms != NULL);
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
-    if (id == SL_NO_ID || g->workloads[id].uid == NULL) {
-        return false;
-    }
-    *admitted_ms = sl_workloads[id].admitted_at_ms;
-    return true;
-}

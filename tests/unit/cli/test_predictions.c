@@ -5,6 +5,7 @@
 #include "t.h"
 #include "base/map.h"
 #include "cli/pages/predictions.h"
+#include <stdio.h>
 
 #define T0 1700000000000
 
