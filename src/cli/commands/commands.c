@@ -109,8 +109,7 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl why train -n lab -o json\n"},
     {"what-if", sl_ctl_what_if, 1u << SL_OUTPUT_TABLE | DATA, "-f FILE... | [options]",
      "what would happen, without doing it: who starts, waits longer, is evicted",
-     "  sluicectl what-if -f job.yaml -n lab           is it admitted now, where, whom does it "
-     "evict?\n"
+     "  sluicectl what-if -f job.yaml -n lab           is it admitted now? where?\n"
      "  sluicectl what-if --quota research:spot:cpu=40\n"
      "  sluicectl what-if --drain r01-n05 --drain r01-n06\n"
      "  sluicectl what-if --add-nodes r01-n05=4 -o json\n"
