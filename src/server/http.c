@@ -153,13 +153,36 @@ static struct MHD_Response *make_response(struct exchange *x)
                                            MHD_RESPMEM_PERSISTENT);
 }
 
-static enum MHD_Result queue_answer(struct exchange *x)
+/* The client has the page as it is now. */
+static bool is_known(const struct exchange *x)
 {
     const struct sl_answer *a = &x->request.answer;
+    const char *has = a->etag == NULL ? NULL : sl_http_header(x, "If-None-Match");
+    return has != NULL && a->status == 200 && strstr(has, a->etag) != NULL;
+}
+
+static void add_page_headers(struct MHD_Response *response, const struct sl_answer *a)
+{
+    if (a->etag != NULL) {
+        (void)MHD_add_response_header(response, "ETag", a->etag);
+    }
+    for (const struct sl_server_header *h = a->headers; h != NULL && h->name != NULL; h++) {
+        (void)MHD_add_response_header(response, h->name, h->value);
+    }
+}
+
+static enum MHD_Result queue_answer(struct exchange *x)
+{
+    struct sl_answer *a = &x->request.answer;
+    if (is_known(x)) {
+        a->status = 304;
+        sl_buf_reset(&a->body);
+    }
     struct MHD_Response *response = make_response(x);
     if (response == NULL) {
         return MHD_NO;
     }
+    add_page_headers(response, a);
     (void)MHD_add_response_header(response, "Content-Type", a->content_type);
     (void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
     (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");

@@ -51,6 +51,8 @@ struct sl_answer {
     int status;
     const char *content_type; /* a constant or lent */
     const char *allow;        /* for 405: the Allow header */
+    const char *etag;         /* of a page: server.h */
+    const struct sl_server_header *headers;
     struct sl_json *warnings; /* values of Warning headers; NULL = none */
     struct sl_buf body;
     struct sl_stream *stream; /* then body is what comes before it */

@@ -29,7 +29,7 @@ static void refuse_method(struct sl_request *r, const char *allow)
 static bool hook_matches(const struct sl_server_hook *hook, const char *path)
 {
     size_t n = strlen(hook->path);
-    bool prefix = n > 0 && hook->path[n - 1] == '/';
+    bool prefix = n > 1 && hook->path[n - 1] == '/';
     return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
 }
 
@@ -38,7 +38,10 @@ static void serve_page(struct sl_request *r)
 {
     struct sl_server_page *page = &r->page;
     r->again = page->rest != NULL && page->rest->go_on(page->rest, page);
-    r->answer = (struct sl_answer){.status = page->status, .content_type = page->content_type};
+    r->answer = (struct sl_answer){.status = page->status,
+                                   .content_type = page->content_type,
+                                   .etag = page->etag,
+                                   .headers = page->headers};
     if (r->again) {
         return;
     }
@@ -52,7 +55,9 @@ static void serve_page(struct sl_request *r)
 
 static void begin_page(struct sl_request *r)
 {
-    r->page = (struct sl_server_page){.status = 200, .content_type = "application/json"};
+    r->page = (struct sl_server_page){.accept = r->accept_text != NULL ? r->accept_text : "",
+                                      .status = 200,
+                                      .content_type = "application/json"};
 }
 
 static void ask(struct sl_request *r, const struct sl_server_question *question)
@@ -101,6 +106,9 @@ static bool serve_hook(struct sl_request *r)
         }
         begin_page(r);
         hook->serve(hook->context, r->path, r->query, &r->page);
+        if (r->page.status == 0) {
+            continue;
+        }
         serve_page(r);
         return true;
     }

@@ -15,10 +15,17 @@ struct sl_server;
 
 #define SL_SLICE_STEPS 20000u /* of work (base/effort.h) that can be done in slices, in one turn */
 
+struct sl_server_header {
+    const char *name, *value;
+};
 /* What a hook answers: status 200 and type application/json unless it says otherwise. */
 struct sl_server_page {
-    int status;
-    const char *content_type; /* a constant */
+    const char *accept; /* the request's header, for the hook to read; "" when there is none */
+    int status;         /* 0: the hook leaves the request to what follows it */
+    const char
+        *etag; /* a constant in quotes; answered with 304 to a client that has it. NULL: none */
+    const struct sl_server_header *headers; /* more of them, up to one without a name; NULL: none */
+    const char *content_type;               /* a constant */
     struct sl_buf body;
     struct sl_server_rest *rest; /* what is still to do; the server frees it. NULL: nothing */
     bool asleep; /* said by go_on: there is nothing to do of it until sl_server_wake */
@@ -29,7 +36,7 @@ struct sl_server_rest {
     bool (*go_on)(struct sl_server_rest *self, struct sl_server_page *page); /* false: it is done */
     void (*free)(struct sl_server_rest *self);
 };
-/* Serves GET of exactly `path`, or of everything below it when it ends in '/'. `query` is the raw
+/* Serves GET of exactly `path`, or of everything below it when it ends in '/' and is not "/" itself. `query` is the raw
  * text after the question mark, "" when there is none. Hooks come before the server's own paths
  * (/readyz, /healthz, ...). */
 struct sl_server_hook {

@@ -474,6 +474,41 @@ static void test_rest_hooks_come_first(void **state)
     assert_int_equal(get(f, "/healthz"), 200);
 }
 
+static void serve_text_lovers(void *context, const char *path, const char *query,
+                              struct sl_server_page *page)
+{
+    static const struct sl_server_header headers[] = {{"X-More", "here"}, {NULL, NULL}};
+    (void)context;
+    (void)path;
+    (void)query;
+    page->status = strcmp(page->accept, "text/html") == 0 ? 200 : 0;
+    page->etag = "\"1\"";
+    page->headers = headers;
+}
+
+static void test_rest_hook_leaves_a_request_to_what_follows(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_server_hook hooks[] = {{"/", serve_text_lovers, NULL},
+                                     {"/readyz", serve_text_lovers, NULL},
+                                     {"/readyz", serve_page, NULL}};
+    f->rest.hooks = hooks;
+    f->rest.hook_count = 3;
+    assert_int_equal(get(f, "/readyz"), 203);
+    assert_null(f->r.answer.etag);
+    assert_null(f->r.answer.headers);
+    assert_int_equal(get(f, "/"), 200);
+    assert_non_null(sl_json_path(f->reply, "paths"));
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = "/", .accept = "text/html"}),
+                     200);
+    assert_null(f->reply);
+    assert_string_equal(f->r.answer.etag, "\"1\"");
+    assert_string_equal(f->r.answer.headers[0].value, "here");
+    assert_int_equal(
+        call(f, (struct call){.method = "GET", .uri = "/version", .accept = "text/html"}), 200);
+    assert_non_null(f->reply);
+}
+
 struct long_page {
     struct sl_server_rest rest;
     unsigned slices, done;
@@ -1347,6 +1382,7 @@ int main(void)
         CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
         CASE(test_rest_access_reviews_allow_everything),
         CASE(test_rest_hooks_come_first),
+        CASE(test_rest_hook_leaves_a_request_to_what_follows),
         CASE(test_rest_long_page_of_a_hook_takes_turns),
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
