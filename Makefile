@@ -79,6 +79,14 @@ $(BUILD)/engine/journal/journal_core.c: $(CORE_OBJECTS)
 $(BUILD)/engine/journal/journal_core.o: $(BUILD)/engine/journal/journal_core.c
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
 EXTRA_engine := $(BUILD)/engine/journal/journal_core.o
+# The web page is in the program.
+UI_FILES := $(wildcard src/ui/*)
+$(BUILD)/cli/ui/ui_files.c: src/cli/ui/embed.sh $(UI_FILES)
+	@mkdir -p $(@D)
+	@$< $(UI_FILES) >$@.new && mv $@.new $@
+$(BUILD)/cli/ui/ui_files.o: $(BUILD)/cli/ui/ui_files.c
+	@$(CC) $(ALL_CFLAGS) -c $< -o $@
+EXTRA_cli := $(BUILD)/cli/ui/ui_files.o
 
 define ROOM
 $(BUILD)/lib$(1).a: $$(call objects_of,$(1)) $$(EXTRA_$(1))

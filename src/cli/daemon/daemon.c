@@ -10,6 +10,7 @@
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
+#include "cli/ui/ui.h"
 #include "controllers/jobs/podjob.h"
 #include "server/server.h"
 #include <signal.h>
@@ -99,6 +100,9 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
                                  struct sl_error *e)
 {
     const struct sl_server_hook hooks[] = {
+        {"/", sl_ui_find, NULL},
+        {"/ui", sl_ui_find, NULL},
+        {"/ui/", sl_ui_serve, NULL},
         {"/metrics", sl_pages_metrics, &d->pages},
         {"/readyz", sl_pages_ready, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};

@@ -6,6 +6,7 @@
 #include "api/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/ui/ui.h"
 #include "server/bearer.h"
 #include "server/tls.h"
 #include <string.h>
@@ -68,7 +69,7 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_error *e)
 {
     const struct sl_daemon_auth *auth = context;
-    if (sl_bearer_is(call, auth->token)) {
+    if (sl_ui_asked(call) || sl_bearer_is(call, auth->token)) {
         return SL_VERDICT_PASS;
     }
     (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");

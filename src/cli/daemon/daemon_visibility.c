@@ -10,6 +10,7 @@
 #include "cli/pages/tokens.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
+#include "cli/ui/ui.h"
 #include "server/tls.h"
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,9 @@ static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_
 {
     struct sl_daemon_visibility *v = context;
     struct sl_json *caller = NULL;
+    if (sl_ui_asked(call)) {
+        return SL_VERDICT_PASS; /* a browser comes by way of the API server, which takes its user off */
+    }
     enum sl_verdict verdict = identify(v, call, &caller, e);
     if (verdict == SL_VERDICT_PASS) {
         verdict = sl_access_ask(v->access, caller, call->method, call->path, e);
@@ -105,6 +109,9 @@ static enum sl_code serve(struct sl_daemon_visibility *v, uv_loop_t *loop,
                           const struct sl_visibility_place *place, struct sl_error *e)
 {
     const struct sl_server_hook hooks[] = {
+        {"/", sl_ui_find, NULL},
+        {"/ui", sl_ui_find, NULL},
+        {"/ui/", sl_ui_serve, NULL},
         {"/readyz", sl_pages_ready, place->pages},
         {"/apis", sl_visibility_groups, place->pages},
         {SL_VISIBILITY_GROUP_PATH, sl_visibility_groups, place->pages},
