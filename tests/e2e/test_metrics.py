@@ -1,4 +1,5 @@
 """/metrics and counts as whoever watches the daemon sees them."""
+import sys
 from scene import *
 
 CQ = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team"
@@ -24,6 +25,40 @@ class Watched(Scene):
 
     def counts(self, path):
         return self.daemon.get(path).get("status", {}).get("pendingWorkloads")
+
+
+class Monitoring(Watched):
+    """docs/monitoring.md, the dashboard and the alerts against what a daemon says."""
+
+    def families(self):
+        """Family -> the names of its labels."""
+        found = {}
+        for key in self.series():
+            name, _, labels = key.partition("{")
+            found.setdefault(re.sub(r"_(bucket|count|sum)$", "", name), set()).update(re.findall(r'(\w+)="', labels))
+        return found
+
+    def test_what_is_said_is_documented_and_what_is_asked_for_is_said(self):
+        sys.path.insert(0, str(ROOT / "tests/lint"))
+        import metrics
+        documented = re.findall(r"^\| `(\w+)` \|", metrics.PAGE.read_text(), re.M)
+        self.create(flavor("f"), cohort("c"), cluster_queue("team", {"f": {"cpu": "1"}}, "c"), local_queue("main", "team"), job("a"), job("b", cpu="2"))
+        self.finished("a")
+        said = self.families()
+        _, text = self.daemon.request("GET", "/metrics")
+        self.assertEqual(sorted(set(re.findall(r"^# HELP (\w+)", text, re.M)) - set(documented)), [])
+        # What only a cluster has, or only happens seldom, has no series here.
+        asked = 0
+        for file, query in metrics.queries():
+            names = re.findall(rf"\b({metrics.NAME})\b(?:\{{([^}}]*)\}})?", query)
+            known = {"instance", "job", "le", *(label for n, _ in names for label in said.get(re.sub(r"_(bucket|count|sum)$", "", n), ()))}
+            if not all(re.sub(r"_(bucket|count|sum)$", "", n) in said for n, _ in names):
+                continue
+            asked += 1
+            labels = {label for _, chosen in names for label in re.findall(r"(\w+)=", chosen)}
+            labels |= {label for by in re.findall(r"\b(?:by|on) \(([^)]*)\)", query) for label in re.split(r",\s*", by)}
+            self.assertEqual(labels - known, set(), (file, query))
+        self.assertGreater(asked, 25)
 
 
 class Metrics(Watched):

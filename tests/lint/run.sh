@@ -40,6 +40,7 @@ check answers env LC_ALL=C sort -c -u specs/answers.txt
 check cases tests/conformance/format.py --check tests/conformance/cases/*/*.json
 check defects tests/defects/run.py --build "$build" --table check
 check reference make --no-print-directory -s BUILD="$build" reference-check
+check metrics tests/lint/metrics.py
 check idle tests/lint/idle.py
 check way tests/lint/way.sh
 echo "lint: $passed passed, $failed failed"
