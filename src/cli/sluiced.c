@@ -64,13 +64,17 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
 {
     struct sl_error e = {0};
     struct sl_daemon_options configured = *options;
+    struct sl_buf facts = {0};
+    sl_config_print(config, &facts);
+    configured.facts = facts.data;
     configured.keep_requests = !config->cleanup_requests;
     configured.metered = config->metered;
     configured.jobs = &config->jobs;
     config->settings.paranoid = options->paranoid;
     log_configuration(config, options->config);
     enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
-                                            : sl_daemon_cluster_run(options, config, &e);
+                                            : sl_daemon_cluster_run(&configured, config, &e);
+    sl_buf_fini(&facts);
     if (code != SL_CODE_OK) {
         bool says_all = !options->standalone || code == SL_CODE_DAMAGED;
         fprintf(stderr, "sluiced: %s%s\n", says_all ? "" : "cannot start: ", e.text);

@@ -147,6 +147,9 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"
      "  sluicectl completion fish >~/.config/fish/completions/sluicectl.fish\n"},
     {"man", sl_ctl_man, 0, "", "print the manual page (troff)", "  sluicectl man | man -l -\n"},
+    {"dump", sl_ctl_dump, 0, "",
+     "all that the server knows, without secrets, as one JSON document for support",
+     "  sluicectl dump > dump.json\n"},
     {"version", sl_ctl_version, 0, "", "versions of this program and of the server",
      "  sluicectl version\n"},
     {"help", NULL, 0, "[COMMAND]", "print this, or the help of a command, and exit",

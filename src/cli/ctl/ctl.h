@@ -140,6 +140,7 @@ int sl_ctl_dashboard(struct sl_ctl *c);
 int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
 int sl_ctl_replay(struct sl_ctl *c);
+int sl_ctl_dump(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
 int sl_ctl_completion(struct sl_ctl *c);
 int sl_ctl_man(struct sl_ctl *c);

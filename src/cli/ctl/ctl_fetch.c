@@ -117,6 +117,31 @@ enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
     return code;
 }
 
+/* --- the dump, as it comes -------------------------------------------------------------------------- */
+
+static bool print_line(void *context, const char *line, size_t len)
+{
+    bool *written = context;
+    *written = fwrite(line, 1, len, stdout) == len && putchar('\n') == '\n';
+    return *written;
+}
+
+int sl_ctl_dump(struct sl_ctl *c)
+{
+    SL_PRE(c != NULL);
+    struct sl_error e = {0};
+    if (c->arguments.count != 0) {
+        return sl_ctl_misused("dump takes no arguments: it prints to the standard output");
+    }
+    bool written = true;
+    enum sl_code code = sl_remote_stream(c->remote, "/apis/visibility.kueue.x-k8s.io/v1beta2/dump",
+                                         print_line, &written, &e);
+    if (code == SL_CODE_OK && (!written || fflush(stdout) != 0)) {
+        code = sl_error_set(&e, SL_CODE_UNAVAILABLE, "the standard output cannot be written");
+    }
+    return code == SL_CODE_OK ? 0 : sl_ctl_failed("dump", &e);
+}
+
 static struct winsize terminal(void)
 {
     struct winsize size = {0};

@@ -10,6 +10,7 @@
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
+#include "cli/support/dump.h"
 #include "cli/ui/ui.h"
 #include "controllers/jobs/podjob.h"
 #include "server/server.h"
@@ -29,6 +30,8 @@ struct daemon {
     struct sl_daemon_auth auth;
     struct sl_pages pages;
     struct sl_foresight *foresight;
+    struct sl_dump_file dump;
+    const char *data_dir;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
     uv_timer_t ending;
@@ -64,6 +67,7 @@ static void stop(struct daemon *d)
         (void)sl_store_commit(d->store, NULL);
     }
     sl_turns_close(&d->turns);
+    sl_dump_file_end(&d->dump);
     uv_close((uv_handle_t *)&d->ending, NULL);
 }
 
@@ -75,6 +79,12 @@ static void on_signal(void *context, const char *name)
     }
     sl_log(SL_LOG_INFO, "stopping", "signal", name, NULL);
     stop(d);
+}
+
+static void write_dump(void *context)
+{
+    struct daemon *d = context;
+    sl_dump_file_begin(&d->dump, &d->loop, &d->pages, d->data_dir);
 }
 
 static void on_ending(uv_timer_t *handle)
@@ -105,6 +115,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {"/ui/", sl_ui_serve, NULL},
         {"/metrics", sl_pages_metrics, &d->pages},
         {"/readyz", sl_pages_ready, &d->pages},
+        {SL_DUMP_PATH, sl_dump_serve, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
     const struct sl_server_question questions[] = {
         {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight}};
@@ -158,7 +169,8 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .engine = d->engine,
                                  .controllers = d->controllers,
                                  .metrics = print_metrics,
-                                 .context = d};
+                                 .context = d,
+                                 .facts = given->facts};
     d->foresight = sl_foresight_new(&d->loop, &d->pages);
 }
 
@@ -232,7 +244,9 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
                            const struct sl_engine_settings *settings, struct sl_error *e)
 {
     static struct daemon d;
-    d.turns = (struct sl_turns){.loop = &d.loop, .signalled = on_signal, .context = &d};
+    d.data_dir = options->data_dir;
+    d.turns = (struct sl_turns){
+        .loop = &d.loop, .signalled = on_signal, .dump = write_dump, .context = &d};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
     if (uv_loop_init(&d.loop) != 0) {

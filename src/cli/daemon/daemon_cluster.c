@@ -11,6 +11,7 @@
 #include "cli/pages/foresight.h"
 #include "cli/pages/leader_mark.h"
 #include "cli/pages/metrics.h"
+#include "cli/support/dump.h"
 #include "cli/common/version.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
@@ -50,6 +51,7 @@ struct cluster {
     struct sl_controllers *controllers; /* NULL: not leading, or not everything is listed */
     struct sl_pages pages;
     struct sl_foresight *foresight;
+    struct sl_dump_file dump;
     struct sl_daemon_pages servers;
     struct sl_daemon_visibility visibility;
     struct sl_leader_mark *mark;
@@ -74,6 +76,7 @@ static void end(void *context)
     sl_leader_mark_free(c->mark);
     uv_close((uv_handle_t *)&c->wait, NULL);
     sl_turns_close(&c->turns);
+    sl_dump_file_end(&c->dump);
     sl_lease_free(c->lease);
     sl_kube_free(c->kube);
     sl_transport_free(c->transport);
@@ -357,6 +360,14 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_metrics_value(out, "sluice_writes_under_way", "Writes under way", k.under_way);
 }
 
+static void write_dump(void *context)
+{
+    struct cluster *c = context;
+    if (!c->ended) {
+        sl_dump_file_begin(&c->dump, &c->loop, &c->pages, c->options->data_dir);
+    }
+}
+
 /* --- all of it ------------------------------------------------------------------------------- */
 
 /* A kubeconfig names files anywhere; they are read again when they change. */
@@ -380,8 +391,11 @@ static enum sl_code confine(struct cluster *c)
 
 static enum sl_code start_servers(struct cluster *c)
 {
-    c->pages = (struct sl_pages){
-        .client = c->client, .ready = is_ready, .metrics = print_metrics, .context = c};
+    c->pages = (struct sl_pages){.client = c->client,
+                                 .ready = is_ready,
+                                 .metrics = print_metrics,
+                                 .context = c,
+                                 .facts = c->options->facts};
     enum sl_code code = sl_daemon_pages_start(&c->servers, &c->loop, c->options,
                                               &c->config->cluster, &c->pages, c->e);
     c->foresight = sl_foresight_new(&c->loop, &c->pages);
@@ -437,8 +451,11 @@ enum sl_code sl_daemon_cluster_run(const struct sl_daemon_options *options,
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     c = (struct cluster){.options = options, .config = config, .e = e};
-    c.turns = (struct sl_turns){
-        .loop = &c.loop, .may_go_on = may_go_on, .signalled = on_signal, .context = &c};
+    c.turns = (struct sl_turns){.loop = &c.loop,
+                                .may_go_on = may_go_on,
+                                .signalled = on_signal,
+                                .dump = write_dump,
+                                .context = &c};
     if (uv_loop_init(&c.loop) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
     }

@@ -27,6 +27,7 @@ struct sl_daemon_options {
     bool keep_requests; /* of evicted workloads; the configuration says so, not the command line */
     const struct sl_job_rules *jobs; /* the same; NULL: the defaults */
     struct sl_metered metered;       /* the same */
+    const char *facts;               /* what of the configuration is in force, as lines */
     /* Without --standalone: a cluster. */
     const char *kubeconfig; /* NULL: we run in one of its pods */
     const char *context;    /* NULL: the kubeconfig's own */

@@ -141,6 +141,7 @@ static void on_signal(uv_signal_t *handle, int number)
         if (t->controllers != NULL) {
             sl_controllers_log_state(t->controllers);
         }
+        t->dump(t->context);
         return;
     }
     for (size_t i = 0; i < ENDING_COUNT; i++) {
@@ -153,7 +154,7 @@ static void on_signal(uv_signal_t *handle, int number)
 
 void sl_turns_start(struct sl_turns *t)
 {
-    SL_PRE(t->loop != NULL && t->signalled != NULL);
+    SL_PRE(t->loop != NULL && t->signalled != NULL && t->dump != NULL);
     uv_idle_init(t->loop, &t->busy);
     uv_timer_init(t->loop, &t->timer);
     t->busy.data = t->timer.data = t;

@@ -26,6 +26,7 @@ struct sl_turns {
     struct sl_controllers *controllers;                 /* NULL: there are none yet */
     bool (*may_go_on)(void *context);                   /* asked before each turn; NULL: always */
     void (*signalled)(void *context, const char *name); /* may be called again */
+    void (*dump)(void *context);                        /* by SIGUSR2, besides the log */
     void *context;
     bool stopped;
     int64_t off_ms; /* of the system's clock, when that was last said */

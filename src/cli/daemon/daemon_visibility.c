@@ -10,6 +10,7 @@
 #include "cli/pages/tokens.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
+#include "cli/support/dump.h"
 #include "cli/ui/ui.h"
 #include "server/tls.h"
 #include <stdio.h>
@@ -115,6 +116,7 @@ static enum sl_code serve(struct sl_daemon_visibility *v, uv_loop_t *loop,
         {"/readyz", sl_pages_ready, place->pages},
         {"/apis", sl_visibility_groups, place->pages},
         {SL_VISIBILITY_GROUP_PATH, sl_visibility_groups, place->pages},
+        {SL_DUMP_PATH, sl_dump_serve, place->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, place->pages},
         {"/openapi/", sl_visibility_openapi, place->pages},
         {"/metrics", sl_pages_metrics, place->pages}};

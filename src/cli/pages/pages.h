@@ -15,6 +15,7 @@ struct sl_pages {
     bool (*ready)(void *context);                       /* NULL: decisions are being made */
     void (*metrics)(void *context, struct sl_buf *out); /* more of them; NULL = none */
     void *context;
+    const char *facts; /* the configuration in force, as lines; NULL: unknown */
     const char *role; /* of this process, as Kueue's label replica_role says it; NULL: standalone */
 };
 /* 200 when it is ready, 503 before. */
