@@ -4,10 +4,11 @@
 /* The frame: which view the address names, the filter, keys, and what is wrong with the connection. */
 import { setToken } from "./api.js";
 import { fill, h, link } from "./dom.js";
+import { isOffered } from "./foresight.js";
 import { queuesView } from "./queues.js";
 import { store } from "./store.js";
 import { topologyView } from "./topology.js";
-import { findWhatIf, whatIfView } from "./whatif.js";
+import { whatIfView } from "./whatif.js";
 import { workloadView } from "./workload.js";
 import { pendingView, workloadsView } from "./workloads.js";
 
@@ -152,7 +153,7 @@ setInterval(() => {
         view?.draw();
     }
 }, AGES_MS);
-findWhatIf().then((found) => {
+isOffered().then((found) => {
     hasWhatIf = found;
     drawNav(route().name);
 });

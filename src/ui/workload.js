@@ -3,11 +3,19 @@
 
 /* One workload: where it is, why, and all that was said of it in the order of time. */
 import { at, get } from "./api.js";
-import { whyOf } from "./ask.js";
 import { amount, clock, duration, fill, h, link, quantity, shortName, time } from "./dom.js";
+import { isOffered, starts } from "./foresight.js";
 import { keyOf, store, workload } from "./store.js";
+import { explanation, whyPart } from "./why.js";
+
+const STARTS_MAX = 100000;
 
 /* --- the time line --------------------------------------------------------------------------- */
+
+function when(time) {
+    const text = clock(time);
+    return text === "" ? "\u2013" : text.slice(0, 10) === clock(Date.now()).slice(0, 10) ? text.slice(11) : text.slice(5, 16);
+}
 
 function fromConditions(object) {
     return (object.status?.conditions || []).map((c) => ({ time: c.lastTransitionTime, what: c.type, value: c.status, reason: c.reason, text: c.message,
@@ -19,13 +27,13 @@ function fromEvents(events) {
         text: e.message + (e.count > 1 ? ` (${e.count} times since ${clock(e.firstTimestamp)})` : ""), bad: e.type === "Warning", of: e.involvedObject?.kind }));
 }
 
-/* The latest first; what has the same second stays in the order of the lists. */
+/* The latest first; of the same second: events, conditions, the creation. */
 function timeline(object, events) {
     const entries = [{ time: object.metadata.creationTimestamp, what: "Created", reason: "", text: `in LocalQueue ${object.spec.queueName || "(none)"}` },
         ...fromConditions(object), ...fromEvents(events)];
-    entries.sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0));
+    entries.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).reverse();
     return h("ol", { class: "line" }, entries.map((e) => h("li", { class: e.bad ? "bad" : null },
-        h("time", { datetime: e.time, title: clock(e.time) }, clock(e.time).slice(11) || "\u2013"),
+        h("time", { datetime: e.time, title: clock(e.time) }, when(e.time)),
         h("span", { class: "what" }, e.what === "Event" ? e.reason : e.value === "False" ? `${e.what}: False` : e.what,
             e.what === "Event" ? h("span", { class: "dim" }, e.of === "Workload" ? " event" : ` event of the ${e.of}`) : e.reason ? h("span", { class: "dim" }, ` ${e.reason}`) : null),
         h("span", { class: "text" }, e.text))));
@@ -75,6 +83,18 @@ async function eventsOf(object, signal) {
     return lists.flatMap((l) => l.items || []);
 }
 
+function isWaiting(object) {
+    return !["Admitted", "Finished"].some((type) => (object.status?.conditions || []).some((c) => c.type === type && c.status === "True"));
+}
+
+async function startOf(object, signal) {
+    try {
+        return (await isOffered()) ? (await starts(STARTS_MAX, signal)).get(keyOf(object)) ?? null : null;
+    } catch {
+        return null; /* too much is asked at once, or it took too long */
+    }
+}
+
 export function workloadView([namespace, name]) {
     const element = h("div", { class: "pane page" }, h("p", { class: "dim" }, "Loading\u2026"));
     const abort = new AbortController();
@@ -91,9 +111,10 @@ export function workloadView([namespace, name]) {
         busy = true;
         try {
             const object = await workload(namespace, name, abort.signal);
-            const [events, why] = await Promise.all([eventsOf(object, abort.signal), whyOf(object, abort.signal)]);
+            const waits = isWaiting(object);
+            const [events, why, start] = await Promise.all([eventsOf(object, abort.signal), waits ? explanation(object, abort.signal) : null, waits ? startOf(object, abort.signal) : null]);
             if (!abort.signal.aborted && keyOf(object) === key) {
-                show(object, events, why);
+                show(object, events, whyPart(why, start));
             }
         } catch (error) {
             if (!abort.signal.aborted) {

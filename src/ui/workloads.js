@@ -3,8 +3,9 @@
 
 /* What waits, in the order in which it is tried, and all workloads. */
 import { VISIBILITY, at, get } from "./api.js";
-import { age, amount, clock, duration, fill, h, link, shortName } from "./dom.js";
+import { age, amount, fill, h, link, shortName } from "./dom.js";
 import { matches } from "./filter.js";
+import { isOffered, startBasis, startText, starts } from "./foresight.js";
 import { Rows } from "./rows.js";
 import { store } from "./store.js";
 
@@ -38,17 +39,25 @@ function counted(shown, all, what) {
 
 /* --- pending --------------------------------------------------------------------------------- */
 
-/* When it starts, if the server says so: not a promise, so what it rests on is there too. */
-function startOf(item) {
-    const start = item.estimatedStart || item.eta;
-    return start === undefined ? null : typeof start === "string" ? { time: start, basis: item.estimatedStartBasis || "" }
-        : { time: start.time || start.at || start.start || "", basis: start.basis || "" };
-}
-
 function pendingItem(queue, item) {
     return { namespace: item.metadata.namespace, name: item.metadata.name, job: item.metadata.ownerReferences?.[0]?.name || item.metadata.name,
         queue, localQueue: item.localQueueName, position: item.positionInClusterQueue, priority: item.priority,
-        created: item.metadata.creationTimestamp, message: item.message || item.reason || "", start: startOf(item), state: "Pending" };
+        created: item.metadata.creationTimestamp, message: item.message || item.reason || "", start: null, state: "Pending" };
+}
+
+let foreseen = new Map(); /* the last that was */
+
+/* When each starts, as far as the daemon foresees that; without it the list is shown all the same. */
+async function addStarts(items, signal) {
+    if (items.length === 0 || !(await isOffered())) {
+        return;
+    }
+    try {
+        foreseen = await starts(ITEMS_MAX, signal);
+    } catch {
+        /* too much is asked at once, or it took too long */
+    }
+    items.forEach((w) => { w.start = foreseen.get(`${w.namespace}/${w.name}`) ?? null; });
 }
 
 async function pendingOf(queue, signal) {
@@ -65,10 +74,7 @@ async function pendingOf(queue, signal) {
 }
 
 function startCell(w) {
-    if (w.start === null || w.start.time === "") {
-        return "";
-    }
-    return h("span", { title: `${clock(w.start.time)} ${w.start.basis}` }, `in ${duration((Date.parse(w.start.time) - Date.now()) / 1000)}`);
+    return w.start === null ? "" : h("span", { title: startBasis(w.start) }, startText(w.start));
 }
 
 const PENDING = [
@@ -79,7 +85,7 @@ const PENDING = [
     { name: "LocalQueue", class: "c-space wide", cell: (w) => w.localQueue },
     { name: "Priority", class: "number c-small wide", cell: (w) => String(w.priority) },
     { name: "Waits", class: "number c-small", cell: (w) => age(w.created) },
-    { name: "Starts", class: "number c-small", cell: startCell },
+    { name: "Starts", class: "c-space wide", cell: startCell },
     { name: "Why it waits", class: "c-rest", cell: messageCell },
 ];
 
@@ -130,6 +136,7 @@ export function pendingView(parts) {
                     }
                     items = lists.flat();
                     error = null;
+                    await addStarts(items, abort.signal);
                 } catch (e) {
                     error = e;
                     dirty = true;
@@ -168,7 +175,7 @@ const WORKLOADS = [
     { name: "Priority", class: "number c-small wide", cell: (w) => String(w.priority) },
     { name: "Age", class: "number c-small", cell: (w) => age(w.created) },
     { name: "Uses", class: "c-uses wide", cell: usageText },
-    { name: "Message", class: "c-rest", cell: (w) => (w.unhealthy.length > 0 ? `failed nodes: ${w.unhealthy.join(", ")}` : w.message) },
+    { name: "Message", class: "c-rest", cell: (w) => (w.unhealthy.length > 0 ? `failed nodes: ${w.unhealthy.join(", ")}` : messageCell(w)) },
 ];
 const STATES = ["Pending", "Reserved", "Admitted", "Running", "Finished", "Failed", "Deactivated"];
 

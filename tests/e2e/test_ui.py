@@ -26,6 +26,24 @@ window.fetch = async (...a) => {
     }
     return new Response(JSON.stringify({items}));
 };"""
+# A daemon that explains and foresees, whatever this one does.
+ORACLE = """
+const real = window.fetch, evil = %s;
+const waits = {namespace: "default", name: "NAME", clusterQueue: "team", start: new Date(Date.now() + 600500).toISOString(), certainty: "Latest", basis: ["maximumExecutionTime"]};
+window.asked = [];
+window.fetch = async (...a) => {
+    const url = new URL(a[0], location), json = (o) => new Response(JSON.stringify(o));
+    if (url.pathname.endsWith("/why")) return json({summary: "Position 1 of 1 " + evil, limits: [{message: "2 cpu more needed", holdersInAll: 7, holders: [
+        {namespace: "default", name: "w", job: {name: evil}, clusterQueue: "team", amount: "2", priority: 5, since: new Date().toISOString(), because: "Never"}]}],
+        preemption: {message: "preempts no workloads"}, remedies: ["2 cpu is released " + evil]});
+    if (url.pathname !== "/simulate") return real(...a);
+    if (a[1].method !== "POST") return new Response("{}", {status: 405});
+    const body = JSON.parse(a[1].body);
+    window.asked.push(body);
+    return json(!body.changes ? {workloads: [waits], counts: {workloads: 1}} : {now: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z", counts: {asked: 1, later: 3, evicted: 1},
+        asked: [{...waits, admitted: "AfterPreemption", preempts: [{...waits, name: evil}], podSets: [{name: "main", count: 2, flavors: {cpu: "f"}}]}],
+        later: [{...waits, startBefore: new Date().toISOString()}], evicted: [{...waits, evicted: "2026-01-01T00:00:00Z", evictedFor: evil}]});
+};""" % json.dumps(HOSTILE)
 # Frames while the list is scrolled, a hundred as fast as a wheel and then to its end: how long each took, and how many
 # rows there were.
 SCROLL = """new Promise((done) => {
@@ -98,7 +116,7 @@ class Page(Scene):
 
     def no_complaints(self):
         """Neither of scripts nor of the policy; that an endpoint is not offered is one of the answers."""
-        self.assertEqual([s for s in self.browser.said if "404" not in s], [])
+        self.assertEqual([s for s in self.browser.said if "status of 404" not in s and "status of 405" not in s], [])
 
     def two_teams(self):
         self.create(flavor("f"), cohort("company"),
@@ -322,6 +340,65 @@ class Hostile(Page):
             self.sees(text)
             self.assertEqual(self.browser.run("[window.hit, document.querySelectorAll('main img, main script').length]"), [None, 0], where)
         self.assertEqual([s for s in self.browser.said if "Content Security" in s or "Trusted" in s or "dialog" in s], [])
+
+
+class Foresight(Page):
+    """What is shown where the daemon explains and foresees; and that nothing of it is where it does not."""
+
+    def waiting(self):
+        self.two_teams()
+        self.create(job("waits", cpu="9"))
+        return self.refused("waits", "ExceedsMaxQuota")["metadata"]["name"]
+
+    def test_nothing_is_shown_that_is_not_offered(self):
+        self.before("const real = window.fetch; window.fetch = async (...a) => /simulate$|why$/.test(a[0])"
+                    " ? new Response('{\"message\": \"the server could not find the requested resource\"}', {status: 404}) : real(...a);")
+        name = self.waiting()
+        self.open(f"#/workload/default/{name}")
+        self.sees("History")
+        self.assertNotIn("Why it waits", self.browser.text())
+        self.open("#/pending")
+        self.sees("1 pending")
+        self.assertNotIn("Starts", self.browser.text())
+        self.assertNotIn("What if", self.browser.text())
+
+    def test_why_and_when(self):
+        name = self.waiting()
+        self.before(ORACLE.replace("NAME", name))
+        self.open(f"#/workload/default/{name}")
+        for text in ("at the latest in 10m", "by maximum execution times", "2 cpu more needed", "and 6 more", "preempts no workloads", f"2 cpu is released {HOSTILE}"):
+            self.sees(text, ".why")
+        self.open("#/pending")
+        self.sees("at the latest in 10m", ".space")
+        self.assertEqual(self.browser.run("[window.hit, document.querySelectorAll('main img, main script').length]"), [None, 0])
+        self.no_complaints()
+
+    def test_what_if(self):
+        self.before(ORACLE.replace("NAME", self.waiting()))
+        self.open("#/whatif")
+        self.sees("default/main")
+        forms = {"job": ("", {"kind": "Job"}), "quota": ("document.querySelector('[name=value]').value = '1';", {"kind": "ClusterQueue"}),
+                 "stopped": ("", {"kind": "ClusterQueue"}), "nodes": ("document.querySelector('[name=names]').value = 'n1, n2';", {"kind": "Node"})}
+        for kind, (entry, changed) in forms.items():
+            self.browser.run("(() => { const k = document.querySelector('[name=kind]'); k.value = '%s'; k.dispatchEvent(new Event('change')); %s window.asked = [];"
+                             "document.querySelector('form .main').click(); })()" % (kind, entry))
+            self.browser.until("window.asked.length === 1")
+            self.sees("Admitted after preemption")
+            self.sees("and 2 more")
+            self.sees(HOSTILE)
+            changes = self.browser.run("window.asked[0].changes")
+            self.assertEqual(len(changes), 2 if kind == "nodes" else 1)
+            self.assertEqual((changes[0].get("apply") or changes[0]["delete"])["kind"], changed["kind"])
+            if kind == "quota":
+                self.assertEqual(changes[0]["apply"]["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"], "1")
+            if kind == "stopped":
+                self.assertEqual(changes[0]["apply"]["spec"]["stopPolicy"], "Hold")
+        self.browser.run("(() => { const k = document.querySelector('[name=kind]'); k.value = 'other'; k.dispatchEvent(new Event('change'));"
+                         "document.querySelector('textarea').value = '{'; document.querySelector('form .main').click(); })()")
+        self.browser.until("document.querySelector('.alert') !== null")
+        self.assertEqual(self.browser.run("[window.hit, document.querySelectorAll('main img, main script').length]"), [None, 0])
+        self.assertEqual(self.browser.run(UNNAMED), [])
+        self.no_complaints()
 
 
 class WithToken(Page):
