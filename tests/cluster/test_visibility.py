@@ -1,10 +1,11 @@
 """The Visibility API behind the API server: who gets it, who does not, and who else is believed.
 
 The API server reaches the daemons beside it by a Service that is a name, localhost."""
-import base64, http.client, ssl, subprocess, threading, urllib.parse
+import base64, http.client, json, os, ssl, subprocess, threading, urllib.parse
 
-from controlplane import free_port
+from controlplane import find, free_port
 from work_scene import *
+from browser import Browser
 
 GROUP = "/apis/visibility.kueue.x-k8s.io"
 SERVICE = "visibility-local"
@@ -313,3 +314,52 @@ class Visibility(WorkScene):
         self.assertTrue(second.running() and again.running())
         for d in (again, second):
             d.stop()
+
+    # --- the web page, and the dump -------------------------------------------------------------------------------
+    def proxy(self, user):
+        """kubectl proxy with the page's files, as this user; its address."""
+        port = free_port()
+        process = subprocess.Popen([find("kubectl"), "proxy", f"--port={port}", f"--www={ROOT / 'src/ui'}", "--www-prefix=/ui/"],
+                                   env={**os.environ, "KUBECONFIG": str(self.plane.run / f"{user}.kubeconfig")}, stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        url = f"http://127.0.0.1:{port}/ui/"
+        eventually(lambda: subprocess.run(["curl", "-fs", url], capture_output=True).returncode == 0, what="kubectl proxy")
+        return url
+
+    def test_the_web_page_shows_what_its_user_may_see(self):
+        self.served()
+        self.waiting()
+        browser = Browser()
+        self.addCleanup(browser.close)
+        sees = lambda text: browser.until(f"(document.body?.innerText || '').includes({json.dumps(text)})")
+        self.assertEqual([self.direct(p) for p in ("/ui/", "/ui/app.js", "/ui/nosuch", "/ui", "/ui2", "/")], [200, 200, 404, 302, 401, 401])
+        self.assertEqual(self.direct("/", Accept="text/html"), 302)
+        browser.open(self.proxy("admin") + f"#/pending/{self.queue}")
+        sees("3 pending")
+        sees("insufficient unused quota for cpu")
+        self.create(job("one-more", "main"))
+        sees("4 pending")
+        browser.open("about:blank")
+        browser.open(self.proxy("user"))
+        sees("You may not list workloads of all namespaces: choose a namespace above.")
+        sees("You may not list clusterqueues.")
+        self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "jane", "namespace": self.namespace},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        browser.run("(() => { const n = document.getElementById('namespace'); n.value = %s; n.dispatchEvent(new Event('change')); })()" % json.dumps(self.namespace))
+        browser.key("3")
+        sees("5 workloads")
+
+    def test_the_dump_is_for_those_who_may_list_it(self):
+        self.served()
+        self.waiting(1)
+        path = f"{GROUP}/v1beta2/dump"
+        status, answer = self.plane.request("GET", path, token="user-token")
+        self.assertEqual((status, answer["reason"]), (403, "Forbidden"))
+        self.assertIn('User "jane" cannot list resource "dump"', answer["message"])
+        self.assertEqual(self.direct(path), 401)
+        dump = json.loads(self.plane.kubectl("get", "--raw", path).stdout)
+        self.assertIn(self.queue, [q["metadata"]["name"] for q in dump["objects"]["ClusterQueue"]])
+        self.assertEqual(len(dump["pending"][self.queue]["items"]), 1)
+        self.assertIn("sluice_api_requests_total", dump["metrics"])

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define KEY_MAX 64u
+#define KEY_MAX 512u /* longer than Kubernetes takes */
 
 /* NULL at the end of each. */
 static const char *const container_lists[] = {"containers", "initContainers", "ephemeralContainers",
