@@ -8,7 +8,9 @@ run_packages=(gcc make libc6-dev pkg-config libjson-c-dev libmicrohttpd-dev libg
     libyaml-dev libcurl4-openssl-dev libseccomp-dev libcap-ng-dev libjemalloc-dev ca-certificates)
 test_packages=(clang clang-format clang-tidy libclang-rt-14-dev afl++ libcmocka-dev
     frama-c-base why3 z3 cvc4 cvc5 cadical spin gcovr jq curl python3 python3-venv procps git openssl systemd
-    zsh fish groff-base chromium-headless-shell fonts-dejavu-core)
+    zsh fish groff-base)
+# A browser for the web page.
+test_packages+=(chromium-headless-shell fonts-dejavu-core)
 
 install_missing() {
     local missing=()
