@@ -260,8 +260,10 @@ class Views(Page):
         self.sees("History")
         self.browser.key("Escape")
         self.sees("5 pending")
-        self.assertEqual(self.browser.run("[...document.querySelectorAll('header a, header input')].map((e) => { e.focus(); "
-                                          "return e.matches(':focus-visible') && getComputedStyle(e).outlineStyle; })"), ["solid"] * 6)
+        shown = self.browser.run("[...document.querySelectorAll('header a, header input')].map((e) => { e.focus(); "
+                                 "return e.matches(':focus-visible') && getComputedStyle(e).outlineStyle; })")
+        self.assertGreater(len(shown), 5)
+        self.assertEqual(set(shown), {"solid"})
         self.no_complaints()
 
     def test_contrast_names_and_narrow_screens(self):
