@@ -121,6 +121,21 @@ static void add_released(struct sum *s, uint32_t where, const struct sl_released
     }
 }
 
+/* Whom it waits for, and whether an answer says that what it gave back is written. */
+static void add_given(struct sum *s, uint32_t where, const struct sl_engine *g,
+                      const struct sl_workload_entry *e)
+{
+    uint64_t before = 0;
+    for (sl_workload_id id = 0; id < g->workload_cap && id < 64; id++) {
+        const struct sl_workload_entry *other = &g->workloads[id];
+        bool open = other != e && other->uid != NULL && other->given.first != 0;
+        before |= (uint64_t)(open && other->given.first < e->given.taken) << id;
+    }
+    sum_word(s, where, before);
+    sum_word(s, where + 1,
+             (uint64_t)(e->given.first != 0) | (uint64_t)(e->given.asked == e->given.last) << 1);
+}
+
 static uint64_t bits_of(const struct sl_workload_entry *e)
 {
     return (uint64_t)e->wants_active | (uint64_t)e->gate_untold << 1 | (uint64_t)e->paused << 2 |
@@ -161,6 +176,7 @@ static void add_entry(struct sum *s, const struct sl_engine *g, sl_workload_id i
     add_versions(s, where + 0x300, e, w);
     add_admission(s, where + 0x400, e->admission);
     add_released(s, where + 0x800, e->released);
+    add_given(s, where + 0xc00, g, e);
 }
 
 static void add_qnode(struct sum *s, const struct sl_engine *g, sl_qnode_id id)
