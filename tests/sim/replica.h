@@ -23,8 +23,6 @@ void sim_check_sent(void *check, unsigned life, const struct sim_frame *request)
 void sim_check_arrived(void *check, unsigned life, const struct sim_frame *request, int status);
 /* The lease is at most so old while somebody sound waits for it; `sound_ms`: since when somebody is. */
 void sim_check_lease(struct sim_check *k, int64_t sound_ms);
-/* Quota is exceeded for a moment at most; the leader has been sound since then, INT64_MAX: there is none. */
-void sim_check_quota(struct sim_check *k, int64_t leads_soundly_ms);
 unsigned sim_check_leader(const struct sim_check *k); /* whose the Lease is; 0 = nobody's */
 /* At rest: nothing is over its quota. */
 void sim_check_rest(struct sim_check *k);

@@ -13,8 +13,6 @@
  * look; an answer that was lost before is waited for for 5 s. */
 #define TAKEOVER_MS_MAX (LEASE_MS + 2 * 4000 + 5000 + 2000)
 
-#define EXCESS_MS_MAX 60000
-
 struct life {
     bool acquired; /* it has held the Lease */
     bool followed; /* another has begun to decide since */
@@ -26,8 +24,7 @@ struct sim_check {
     unsigned count;
     unsigned holder, decider; /* 0: nobody */
     int64_t renewed_ms;
-    bool over, excused; /* some quota is exceeded; and a late write may be why */
-    int64_t over_ms;    /* since when */
+    bool over; /* some quota is exceeded, since a write was late */
 };
 
 struct sim_check *sim_check_new(struct sim *s)
@@ -123,35 +120,20 @@ static bool exceeded(struct sim *s, struct sl_buf *where)
     return sim_quota_exceeded(s, where) || sim_placed_exceeded(where);
 }
 
-/* What the leader takes back it gives away at once, and writes to different objects go side by side: a reservation
- * may arrive before the release that made room for it, and is soon followed by it. What a leader that did not know of
- * a reservation has given away stays given. */
+/* What the leader takes back it gives away when that is written. What a leader that did not know of a reservation has
+ * given away stays given. */
 static void look_at_quota(struct sim_check *k, bool excused)
 {
     struct sl_buf where = {0};
     bool over = exceeded(k->sim, &where);
     if (over && !k->over) {
-        sim_story_tell("quota", "%s%s", where.data, excused ? ": a write was late" : "");
-        sim_tally(excused ? SIM_TALLY_LATE_EXCESSES : SIM_TALLY_SHORT_EXCESSES);
-        k->over_ms = k->sim->now_ms;
+        if (!excused) {
+            sim_story_violation("taken before it was given back: %s", where.data);
+        }
+        sim_story_tell("quota", "%s: a write was late", where.data);
+        sim_tally(SIM_TALLY_LATE_EXCESSES);
     }
-    k->excused = over && (excused || k->excused);
     k->over = over;
-    sl_buf_fini(&where);
-}
-
-void sim_check_quota(struct sim_check *k, int64_t leads_soundly_ms)
-{
-    int64_t since_ms = k->over_ms > leads_soundly_ms ? k->over_ms : leads_soundly_ms;
-    if (!k->over || k->excused || k->sim->now_ms - since_ms <= EXCESS_MS_MAX) {
-        return;
-    }
-    struct sl_buf where = {0};
-    k->over = exceeded(k->sim, &where);
-    if (k->over) {
-        sim_story_violation("for %lld ms %s, though no write of a former leader was late",
-                            (long long)(k->sim->now_ms - k->over_ms), where.data);
-    }
     sl_buf_fini(&where);
 }
 

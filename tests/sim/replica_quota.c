@@ -144,9 +144,11 @@ static void use(struct node *n, const struct sl_json *w, const struct sl_json *s
     }
 }
 
+/* What is deactivated counts no more, though its job may still have to stop. */
 static bool holds_quota(const struct sl_json *w)
 {
-    return sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished");
+    return sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished") &&
+           sl_json_path_bool(w, "spec.active", true);
 }
 
 static void add_usage(struct sim *s)

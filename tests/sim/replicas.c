@@ -129,18 +129,6 @@ static int64_t sound_since_ms(struct sim_replicas *r)
     return first_ms;
 }
 
-/* Since when the leader has been in no trouble. */
-static int64_t leads_soundly_ms(const struct sim_replicas *r)
-{
-    unsigned leader = sim_check_leader(r->check);
-    for (unsigned i = 0; i < SIM_REPLICAS; i++) {
-        if (leader != 0 && r->all[i].life == leader && r->all[i].pid != 0) {
-            return r->all[i].sound_ms;
-        }
-    }
-    return INT64_MAX;
-}
-
 static void settle(struct sim_replicas *r)
 {
     for (unsigned i = 0; turn(r); i++) {
@@ -149,7 +137,6 @@ static void settle(struct sim_replicas *r)
         }
     }
     sim_check_lease(r->check, sound_since_ms(r));
-    sim_check_quota(r->check, leads_soundly_ms(r));
     r->sim->settled_count++;
 }
 
