@@ -165,12 +165,10 @@ struct sl_engine {
     sl_workload_id reading; /* its object is at hand, and read when its domains are there */
     bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;
-    struct sl_flavor_entry *flavors; /* by id */
-    uint32_t flavor_cap;
-    struct sl_qnode_entry **qnodes; /* by id */
-    uint32_t qnode_cap;
+    struct sl_flavor_entry *flavors;     /* by id */
+    struct sl_qnode_entry **qnodes;      /* by id */
     struct sl_workload_entry *workloads; /* by id */
-    uint32_t workload_cap;
+    uint32_t flavor_cap, qnode_cap, workload_cap;
     struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
     struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
     struct sl_map *run_times;    /* uid of a job or Workload -> what it says: run_times.c */

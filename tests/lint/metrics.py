@@ -26,6 +26,8 @@ def families():
     sources = [p for p in sorted((ROOT / "src").glob("**/*.c")) if "sl_metrics_help" in p.read_text() or "sl_metrics_value" in p.read_text()]
     for path in sources:
         text, name = joined(path), str(path.relative_to(ROOT))
+        for macro, family in re.findall(rf'#define (\w+) "({NAME})"', text):
+            text = re.sub(rf"\b{macro}\b", f'"{family}"', text)
         here = {}
         for family, says in re.findall(rf'sl_metrics_value\( ?out, "({NAME})", "([^"]*)"', text):
             here[family] = ("counter" if family.endswith("_total") else "gauge", says)
