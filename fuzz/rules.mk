@@ -19,7 +19,7 @@ FUZZ_CC_coverage = clang $(FUZZ_FLAGS) -fprofile-instr-generate -fcoverage-mappi
 FUZZ_LIBS    := -Wl,--as-needed -ljson-c -lyaml -lsqlite3 -lmicrohttpd -lgnutls -luv -lm -lpthread
 # The state of the core lies between these two in memory.
 FUZZ_CORE    := fuzz/lib/state_begin.c $(call sources_of,kernel) $(call sources_of,policy) fuzz/lib/state_end.c
-FUZZ_SHELL   := $(foreach r,engine server store kube api base,$(call sources_of,$(r))) fuzz/lib/journal_core.c
+FUZZ_SHELL   := $(foreach r,controllers engine server store kube api base,$(call sources_of,$(r))) fuzz/lib/journal_core.c
 # Comparisons in the core tell the engine nothing that it could use: mutations are of whole events.
 fuzz_quiet    = $(if $(findstring src/kernel,$(1))$(findstring src/policy,$(1)),-fno-sanitize-coverage=trace-cmp)
 FUZZ_EXTRA_libfuzzer = $(call fuzz_quiet,$<)
@@ -41,15 +41,18 @@ $(foreach f,libfuzzer afl coverage,$(eval $(call FUZZ_FLAVOR,$(f))))
 # What a target is linked from, by flavor: core targets have no shell, those of the shell's lower rooms no core.
 FUZZ_LIB_core   := $(addprefix fuzz/lib/,check.c state.c forest.c refusals.c) $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c)
 FUZZ_LIB_engine := $(FUZZ_LIB_core)
+FUZZ_LIB_controllers := $(FUZZ_LIB_core)
 FUZZ_LIB_api    := fuzz/lib/value.c
 FUZZ_LIB_server := $(patsubst %,fuzz/lib/%.c,web ask body seen value)
 FUZZ_LIB_kube   := fuzz/lib/apitext.c
 FUZZ_CORE_core  := $(FUZZ_CORE)
 FUZZ_CORE_engine := $(FUZZ_CORE)
+FUZZ_CORE_controllers := $(FUZZ_CORE)
 # What one target alone has besides.
 FUZZ_MORE_doors := $(addprefix fuzz/lib/,doors_kernel.c doors_policy.c doors_full.c doors_more.c doors_wide.c plans.c)
 FUZZ_MORE_preemption := fuzz/lib/sites.c
 FUZZ_MORE_objects := fuzz/lib/objects.c fuzz/lib/objects_more.c
+FUZZ_MORE_jobs := $(addprefix fuzz/lib/,shelf.c cluster.c joblaw.c kubelets.c)
 # usage: FUZZ_NEEDS flavor, target, rooms
 FUZZ_NEEDS = $(call fuzz_objects,$(1),$(FUZZ_CORE_$(3)) fuzz/$(2)_fuzz.c $(FUZZ_LIB_$(3)) $(FUZZ_MORE_$(2))) \
     $(if $(filter core,$(3)),,$(BUILD)/fuzz/$(1)/shell.a)
