@@ -14,7 +14,7 @@ PROVE = specs/prove/prove.py --build $(BUILD) --jobs $(PROVE_JOBS)
 SMOKE = $(PROVE) --smoke --limit $(SMOKE_LIMIT_S) $(if $(FRESH),--fresh) \
     $(or $(F),$(KERNEL_SOURCES) $(wildcard specs/theorems/*.c))
 
-.PHONY: prove prove-starts prove-fresh prove-sample prove-one prove-smoke prove-smoke-update prove-manifest prove-mutants
+.PHONY: prove prove-starts prove-fresh prove-sample prove-both prove-one prove-smoke prove-smoke-update prove-manifest prove-mutants
 ##@ Prove
 prove: ## prove the core: files that changed since they were proved, by the cache where that knows an answer
 	@$(PROVE) --cache $(PROVE_CACHE) --manifest check $(PROVED)
@@ -24,6 +24,9 @@ prove-starts: ## the state at the start has every invariant of a file of policy 
 
 prove-sample: ## ask the solvers anew about files drawn by SEED, without the cache [GOALS=so many together]
 	@$(PROVE) --cache none --fresh --timeout 60 --sample $(or $(GOALS),900) --seed "$(or $(SEED),1)" $(PROVED)
+
+prove-both: ## does each of two solvers prove what the guarantees rest on? What is not on record is asked [F=file] [FRESH=1: everything] [KEEP=1: write nothing]
+	@specs/prove/both.py --build $(BUILD) --jobs $(PROVE_JOBS) $(if $(FRESH),--fresh) $(if $(KEEP),--keep) $(F)
 
 prove-fresh: ## all files without the cache
 	@$(PROVE) --cache none --fresh --manifest check $(PROVED)

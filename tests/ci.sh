@@ -42,6 +42,7 @@ checks_of_text() {
     stage prove 3600 $make prove PROVE_CACHE=replay
     stage prove-starts 900 $make prove-starts
     stage prove-sample 1800 $make prove-sample SEED="$(git rev-parse HEAD)"
+    stage prove-both 1800 $make prove-both KEEP=1
     stage prove-smoke 3600 $make prove-smoke
     stage eva 900 $make eva
     stage model 2400 $make model

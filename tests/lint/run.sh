@@ -32,11 +32,13 @@ check hidden-state-rules tests/lint/test_hidden_state.py -q
 check doors tests/lint/doors.py "$build"
 check gates tests/lint/gates.py
 check proof-records tests/lint/test_proof_records.py -q
+check both tests/lint/test_both.py -q
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check
 check crds make --no-print-directory -s BUILD="$build" crds-check
 check answers env LC_ALL=C sort -c -u specs/answers.txt
+check both-answers env LC_ALL=C sort -c -u specs/both_answers.txt
 check cases tests/conformance/format.py --check tests/conformance/cases/*/*.json
 check defects tests/defects/run.py --build "$build" --table check
 check reference make --no-print-directory -s BUILD="$build" reference-check
