@@ -139,6 +139,37 @@ class Verbs(unittest.TestCase):
         self.assertIn('"nosuch" not found', self.refused("list", "wl", "--for", "job/nosuch"))
         self.assertIn('no kind "nosuch"', self.refused("list", "wl", "--for", "nosuch/b", code=2))
 
+    def test_list_pods_of_a_job_and_of_a_group(self):
+        def pod(name, owner=None, group=None):
+            metadata = {"name": name, "namespace": "default", "labels": {"kueue.x-k8s.io/pod-group-name": group} if group else {}}
+            if group:
+                metadata["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": "2"}
+            if owner:
+                metadata["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}]
+            return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+        self.submit("owner", "--cpu", "9")
+        self.submit("below", "--cpu", "9")
+        read = lambda name: json.loads(self.ctl("get", "job", name, "-ojson").stdout)
+        owner = read("owner")
+        self.daemon.request("PATCH", "/apis/batch/v1/namespaces/default/jobs/below", {"metadata": {"ownerReferences": [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "owner", "uid": owner["metadata"]["uid"]}]}}, "application/merge-patch+json")
+        for o in (pod("own", owner), pod("grandchild", read("below")), pod("a", group="g"), pod("b", group="g"), pod("other")):
+            self.ctl("apply", "-f", "-", stdin=json.dumps(o))
+        names = lambda *arguments: [r["NAME"] for r in self.rows("list", "pods", *arguments)]
+        self.assertEqual(names("--for", "job/owner"), ["grandchild", "own"])
+        self.assertEqual(names("--for", "job/below"), ["grandchild"])
+        self.assertEqual(names("--for", "pod/a"), ["a", "b"])
+        self.assertEqual(names("--for", "pod/other"), ["other"])
+        self.assertEqual(names("--for", "job/owner", "--field-selector", "metadata.name=own"), ["own"])
+        self.assertEqual(self.ctl("list", "po", "--for", "job/below", "-oname").stdout, "pod/grandchild\n")
+        self.assertIn("needs --for", self.refused("list", "pods", code=2))
+        self.assertIn("takes only options", self.refused("list", "pods", "a", code=2))
+        self.assertIn('"nosuch" not found', self.refused("list", "pods", "--for", "job/nosuch"))
+        self.assertIn("KIND/NAME", self.refused("list", "pods", "--for", "owner", code=2))
+        for name in ("own", "grandchild", "a", "b", "other"):
+            self.ctl("delete", "pod", name)
+
     def test_stop_and_resume(self):
         self.submit("s")
         name = self.admitted("s")
@@ -201,7 +232,8 @@ class Verbs(unittest.TestCase):
         self.assertIn("not empty after 1s", out.stderr)
         out = self.ctl("drain", "team", "--wait", "--timeout", "20s").stdout
         self.assertRegex(out, r"(?s)team draining\n.*team drained\n$")
-        self.assertEqual(self.daemon.get(f"/apis/{KUEUE}/clusterqueues/team")["status"]["reservingWorkloads"], 0)
+        held = lambda: self.daemon.get(f"/apis/{KUEUE}/clusterqueues/team")["status"]["reservingWorkloads"]
+        eventually(lambda: held() == 0, what="a status that says so")
         self.ctl("resume", "cq", "team")
         self.admitted("slow")
 

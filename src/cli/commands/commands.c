@@ -48,6 +48,10 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl list workload -n lab\n"
      "  sluicectl list wl -A -c research --status pending --status quotareserved\n"
      "  sluicectl list wl --for job/train\n"},
+    {"list pod", sl_ctl_list_pods, TABLES | DATA | NAME, "--for KIND/NAME",
+     "the pods of a job, or of a pod's group",
+     "  sluicectl list pods --for job/train -n lab\n"
+     "  sluicectl list pods --for pod/worker-0         with the others of its group\n"},
     {"get", sl_ctl_get, TABLES | DATA | NAME, "KIND[,KIND...] [NAME...] | KIND/NAME...",
      "objects as a table",
      "  sluicectl get cq                               ClusterQueues; also by kind, plural, "

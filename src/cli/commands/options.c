@@ -36,8 +36,9 @@
     }
 
 #define CREATE "create-clusterqueue create-localqueue create-resourceflavor"
-#define LISTS "list-clusterqueue list-localqueue list-resourceflavor list-workload"
-#define IN_NAMESPACES "list-localqueue list-workload"
+#define LISTS "list-clusterqueue list-localqueue list-resourceflavor list-workload list-pod"
+#define QUEUED "list-localqueue list-workload"
+#define IN_NAMESPACES QUEUED " list-pod"
 
 static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete what-if",
@@ -113,8 +114,7 @@ static const struct sl_flag table[] = {
          "how much it may lend, in the same form"),
     TEXT("--clusterqueue", "-c", cluster_queue, "NAME", "create-localqueue",
          "ClusterQueue that it leads to; required"),
-    TEXT("--clusterqueue", "-c", cluster_queue, "NAME", IN_NAMESPACES,
-         "only those of this ClusterQueue"),
+    TEXT("--clusterqueue", "-c", cluster_queue, "NAME", QUEUED, "only those of this ClusterQueue"),
     SWITCH("--ignore-unknown-cq", "-i", unknown_is_fine, "create-localqueue",
            "though the ClusterQueue does not exist"),
     LIST("--node-labels", NULL, flavor.labels, "KEY=VALUE", "create-resourceflavor",
@@ -132,7 +132,8 @@ static const struct sl_flag table[] = {
          "only those of this LocalQueue"),
     LIST("--status", NULL, filter.statuses, "STATUS", "list-workload",
          "all, pending, quotareserved, admitted or finished; may be repeated"),
-    TEXT("--for", NULL, filter.owner, "KIND/NAME", "list-workload", "only those of this job"),
+    TEXT("--for", NULL, filter.owner, "KIND/NAME", "list-workload list-pod",
+         "only those of this job"),
     NUMBER("--limit", limit, "N", "pending", "show only the first N workloads of each list"),
     TEXT("--metrics", NULL, metrics, "URL", "status",
          "where the scheduler's metrics are, such as http://127.0.0.1:8080/metrics behind kubectl "

@@ -122,6 +122,7 @@ int sl_ctl_list_cluster_queues(struct sl_ctl *c);
 int sl_ctl_list_local_queues(struct sl_ctl *c);
 int sl_ctl_list_flavors(struct sl_ctl *c);
 int sl_ctl_list_workloads(struct sl_ctl *c);
+int sl_ctl_list_pods(struct sl_ctl *c);
 int sl_ctl_stop(struct sl_ctl *c);
 int sl_ctl_resume(struct sl_ctl *c);
 int sl_ctl_drain(struct sl_ctl *c);

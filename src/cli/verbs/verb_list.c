@@ -50,6 +50,30 @@ void sl_ctl_list_keep(struct sl_json *items, sl_ctl_wanted_fn *wanted, const voi
     }
 }
 
+/* Into `arguments` of a copy, which are what targets are read from. */
+bool sl_ctl_list_read_owner(const struct sl_ctl *c, struct sl_ctl_targets *out)
+{
+    struct sl_ctl copy = *c;
+    copy.command = "--for";
+    copy.arguments = (struct sl_flag_list){.items = {c->filter.owner}, .count = 1};
+    if (strchr(c->filter.owner, '/') == NULL) {
+        sl_ctl_misused("--for: \"%s\" is not KIND/NAME", c->filter.owner);
+        return false;
+    }
+    return sl_ctl_targets(&copy, out);
+}
+
+/* The object that --for names; its UID is what workloads refer to. */
+enum sl_code sl_ctl_list_fetch_owner(struct sl_ctl *c, const struct sl_ctl_target *owner,
+                                     struct sl_json **out, struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    sl_ctl_path(owner->kind, sl_ctl_namespace(c, owner->kind), owner->name, &path);
+    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
+    sl_buf_fini(&path);
+    return code;
+}
+
 static void say_none(const struct sl_ctl *c, enum sl_kind kind)
 {
     bool in_one = sl_kind_info(kind)->namespaced && !c->all_namespaces;
@@ -93,7 +117,7 @@ void sl_ctl_list_print(struct sl_ctl *c, const struct sl_ctl_list *l, struct sl_
         say_none(c, l->kind);
     } else if (c->output == SL_OUTPUT_NAME) {
         sl_ctl_print_names(l->kind, items);
-    } else if (c->output == SL_OUTPUT_WIDE) {
+    } else if (c->output == SL_OUTPUT_WIDE || l->add_row == NULL) {
         sl_ctl_print_table(c, l->kind, items);
     } else {
         print_rows(c, l, items, context);

@@ -7,7 +7,7 @@
 #include "base/grid.h"
 #include "cli/ctl/ctl.h"
 
-/* How a kind is listed: the name comes first, and add_row adds the other columns. */
+/* How a kind is listed: the name comes first, and add_row adds the other columns. NULL: by the kind's own table. */
 struct sl_ctl_list {
     enum sl_kind kind;
     const char *const *columns;
@@ -17,6 +17,10 @@ struct sl_ctl_list {
 /* The kind's objects that match the selectors, in the namespace or in all. */
 enum sl_code sl_ctl_list_fetch(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);
+/* What --for names; false: said on stderr. The caller ends it with sl_ctl_targets_fini, in either case. */
+bool sl_ctl_list_read_owner(const struct sl_ctl *c, struct sl_ctl_targets *out);
+enum sl_code sl_ctl_list_fetch_owner(struct sl_ctl *c, const struct sl_ctl_target *owner,
+                                     struct sl_json **out, struct sl_error *e);
 typedef bool sl_ctl_wanted_fn(const void *context, const struct sl_json *object);
 void sl_ctl_list_keep(struct sl_json *items, sl_ctl_wanted_fn *wanted, const void *context);
 /* In the form that --output wants. `context` goes to add_row. */

@@ -67,30 +67,6 @@ static bool is_wanted(const void *context, const struct sl_json *workload)
            (w->owner == NULL || is_owned(workload, w->owner));
 }
 
-/* Into `arguments` of a copy, which are what targets are read from. */
-static bool read_owner(const struct sl_ctl *c, struct sl_ctl_targets *out)
-{
-    struct sl_ctl copy = *c;
-    copy.command = "--for";
-    copy.arguments = (struct sl_flag_list){.items = {c->filter.owner}, .count = 1};
-    if (strchr(c->filter.owner, '/') == NULL) {
-        sl_ctl_misused("--for: \"%s\" is not KIND/NAME", c->filter.owner);
-        return false;
-    }
-    return sl_ctl_targets(&copy, out);
-}
-
-/* The object that --for names; its UID is what workloads refer to. */
-static enum sl_code fetch_owner(struct sl_ctl *c, const struct sl_ctl_target *owner,
-                                struct sl_json **out, struct sl_error *e)
-{
-    struct sl_buf path = {0};
-    sl_ctl_path(owner->kind, sl_ctl_namespace(c, owner->kind), owner->name, &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
-    sl_buf_fini(&path);
-    return code;
-}
-
 /* --- queues and positions ------------------------------------------------------------------------------ */
 
 struct context {
@@ -255,7 +231,7 @@ static enum sl_code list(struct sl_ctl *c, struct wanted *w, const struct sl_ctl
     struct context x = {sl_map_new(), sl_map_new()};
     struct sl_json *owner = NULL, *queues = NULL, *found = NULL;
     enum sl_code code =
-        owners->count == 0 ? SL_CODE_OK : fetch_owner(c, &owners->items[0], &owner, e);
+        owners->count == 0 ? SL_CODE_OK : sl_ctl_list_fetch_owner(c, &owners->items[0], &owner, e);
     code = code == SL_CODE_OK ? sl_ctl_list_fetch(c, SL_KIND_WORKLOAD, &found, e) : code;
     code = code == SL_CODE_OK ? fetch_queues(c, &queues, e) : code;
     if (code == SL_CODE_OK) {
@@ -287,7 +263,7 @@ int sl_ctl_list_workloads(struct sl_ctl *c)
     }
     struct sl_ctl_targets owners = {0};
     int status = 2;
-    if (read_statuses(&w) && (c->filter.owner == NULL || read_owner(c, &owners))) {
+    if (read_statuses(&w) && (c->filter.owner == NULL || sl_ctl_list_read_owner(c, &owners))) {
         status = list(c, &w, &owners, &e) == SL_CODE_OK ? 0 : sl_ctl_failed("", &e);
     }
     sl_ctl_targets_fini(&owners);
