@@ -29,6 +29,9 @@ enum sl_run_basis sl_run_time_said(enum sl_kind kind, const struct sl_json *job,
         *ms *= kind == SL_KIND_JOB && sl_job_has_pods(job) ? rounds(job) : 1;
         return SL_RUN_FOR;
     }
+    if (simulated) {
+        return SL_RUN_UNKNOWN; /* no deadline ends anything there */
+    }
     *ms = deadline_s > 0 && deadline_s < INT32_MAX ? deadline_s * 1000 : 0;
     return *ms > 0 ? SL_RUN_DEADLINE : SL_RUN_UNKNOWN;
 }

@@ -40,7 +40,7 @@ static int teardown(void **state)
 
 static enum sl_code start(struct world *w)
 {
-    const struct sl_visibility_place place = {&w->options, &w->config, &w->pages};
+    const struct sl_visibility_place place = {&w->options, &w->config, &w->pages, NULL};
     return sl_daemon_visibility_start(&w->visibility, &w->loop, NULL, &place, &w->e);
 }
 

@@ -137,8 +137,10 @@ static void test_run_times_as_jobs_say_them(void **state)
     assert_int_equal(said(SL_KIND_JOB, JOB("", ", activeDeadlineSeconds: 90"), false, &ms),
                      SL_RUN_DEADLINE);
     assert_int_equal(ms, 90000);
-    assert_int_equal(said(SL_KIND_POD, "{spec: {activeDeadlineSeconds: 5}}", true, &ms),
+    assert_int_equal(said(SL_KIND_POD, "{spec: {activeDeadlineSeconds: 5}}", false, &ms),
                      SL_RUN_DEADLINE);
+    assert_int_equal(said(SL_KIND_POD, "{spec: {activeDeadlineSeconds: 5}}", true, &ms),
+                     SL_RUN_UNKNOWN);
     assert_int_equal(
         said(SL_KIND_JOB,
              "{metadata: {annotations: {sluice.dev/run-for: 10s}}, spec: {parallelism: 2, "
