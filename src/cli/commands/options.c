@@ -44,7 +44,8 @@ static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete what-if",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
     TEXT("--namespace", "-n", ns, "NS",
-         "apply get describe delete watch submit why what-if stop resume create-localqueue " IN_NAMESPACES,
+         "apply get describe delete watch submit why what-if stop resume "
+         "create-localqueue " IN_NAMESPACES,
          "namespace (default: that of the kubeconfig's context, else default)"),
     TEXT("--namespace", "-n", ns, "NS", "pending", "only the workloads of this namespace"),
     SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending delete " IN_NAMESPACES,
@@ -52,8 +53,8 @@ static const struct sl_flag table[] = {
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get watch submit pending why what-if topology dashboard shares status stop resume " CREATE
-         " " LISTS,
+         "apply get watch submit pending why what-if topology dashboard shares status stop "
+         "resume " CREATE " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),

@@ -68,7 +68,7 @@ struct sl_ctl {
     const char *metrics; /* of status: where they are; NULL: looked for */
     bool yes, all;       /* delete */
     int64_t limit;       /* of pending workloads in one list; 0 = none */
-    bool start;    /* pending: when does each start? */
+    bool start;          /* pending: when does each start? */
     /* what-if */
     struct sl_simulate simulate; /* its files are `files` */
     /* dashboard */

@@ -133,7 +133,8 @@ static void test_released_write_that_fails_is_made_up_for_by_the_reservation(voi
     expect_reserved();
     world_pass(&w, 2000);
     expect_reserved();
-    assert_int_equal(w.writes, writes + 3); /* and the reservation of high, which waited for the release */
+    assert_int_equal(w.writes,
+                     writes + 3); /* and the reservation of high, which waited for the release */
 }
 
 /* The API took the write, and its reply was lost. */
