@@ -147,9 +147,9 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl replay /var/lib/sluice --workload lab/job-train-1a2b3\n"},
     {"completion", sl_ctl_completion, 0, "bash|zsh|fish",
      "print the script by which a shell completes the words of this program",
-     "  source <(sluicectl completion bash)            in ~/.bashrc\n"
      "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"
-     "  sluicectl completion fish >~/.config/fish/completions/sluicectl.fish\n"},
+     "  sluicectl completion fish >~/.config/fish/completions/sluicectl.fish\n"
+     "  source <(sluicectl completion bash)            in ~/.bashrc\n"},
     {"man", sl_ctl_man, 0, "", "print the manual page (troff)", "  sluicectl man | man -l -\n"},
     {"dump", sl_ctl_dump, 0, "",
      "all that the server knows, without secrets, as one JSON document for support",
