@@ -460,11 +460,13 @@ static void act_with_workload(struct sl_job_view *v)
     }
 }
 
-/* What it asks for cannot be counted, so it must not run. */
+/* What it asks for cannot be counted, so it must not run. A Workload of before that is being deleted goes all the same. */
 static void refuse(struct sl_job_view *v, const struct sl_error *e)
 {
     report_cause(v, "ErrWorkloadCompose", e);
-    if (!v->f->suspended(v->f, v->job)) {
+    if (v->wl != NULL && sl_object_deleting(v->wl)) {
+        stop_for_deletion(v);
+    } else if (!v->f->suspended(v->f, v->job)) {
         (void)sl_job_stop(v, SL_STOP_NO_MATCH, "What it asks for cannot be counted");
     }
 }

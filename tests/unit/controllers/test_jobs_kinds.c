@@ -694,6 +694,31 @@ static void test_jobs_kinds_job_that_cannot_be_counted_does_not_run(void **state
     assert_null(workload(f, "TrainJob"));
 }
 
+static void
+test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_kind kind = sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "TrainJob");
+    begin(f);
+    put(f, kind,
+        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: true,"
+        " trainer: {numNodes: 2, resourcesPerNode: {requests: {cpu: 1}}}}}");
+    show(f, kind, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_true(sl_workload_has_finalizer(workload(f, "TrainJob")));
+
+    sl_json_remove(sl_json_path(fake_find(&f->fake, kind, "ns", "a"), "spec.trainer"),
+                   "resourcesPerNode");
+    sl_json_set_text(sl_json_get(workload(f, "TrainJob"), "metadata"), "deletionTimestamp",
+                     "2023-11-14T22:13:20Z");
+    show(f, kind, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_not_equal(told(f, "ErrWorkloadCompose"), "");
+    assert_false(sl_workload_has_finalizer(workload(f, "TrainJob")));
+}
+
 static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **state)
 {
     struct fixture *f = *state;
@@ -746,6 +771,7 @@ int main(void)
         CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
         CASE(test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_does_not_run),
+        CASE(test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
