@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { STEPS_MAX = 400, WAITS_MAX = 120, NODES = 4, TOPOLOGY_CPU = 2 };
-#define REST_MS 40000 /* longer than whatever is tried again */
+#define REST_MS 90000 /* longer than four failures (jobs_fuzz.c) of whatever is tried again */
 #define ALL UINT32_MAX
 static const int64_t start_ms = 1800000000000;
 
