@@ -323,7 +323,7 @@ def compare_manifest(mode, results):
 
 def note_taken_for_true(results):
     """A problem of a file is a contract, too, on which it relies and which no file proves."""
-    proved = {name for file in [*files_of_manifest().values(), *results.values()] for name in file["functions"]}
+    proved = {name for file in [*files_of_manifest().values(), *results.values()] for name in file.get("functions", ())}
     headers = status.declared()
     for path, result in results.items():
         for name in status.unproved_elsewhere(result.get("relies_on", []), proved, headers):

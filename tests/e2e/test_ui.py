@@ -29,7 +29,7 @@ window.fetch = async (...a) => {
 # A daemon that explains and foresees, whatever this one does.
 ORACLE = """
 const real = window.fetch, evil = %s;
-const waits = {namespace: "default", name: "NAME", clusterQueue: "team", start: new Date(Date.now() + 600500).toISOString(), certainty: "Latest", basis: ["maximumExecutionTime"]};
+const waits = {namespace: "default", name: "NAME", clusterQueue: "team", start: new Date(Date.now() + 654000).toISOString(), certainty: "Latest", basis: ["maximumExecutionTime"]};
 window.asked = [];
 window.fetch = async (...a) => {
     const url = new URL(a[0], location), json = (o) => new Response(JSON.stringify(o));

@@ -42,6 +42,10 @@ class Records(unittest.TestCase):
         self.assertEqual(self.believed("now")["source"], "on record")
         self.assertIsNone(self.believed("other"))
 
+    def test_smoke_tests_on_record_name_no_functions(self):
+        on_record = {"digest": "now", "goals": 3, "proved": 3, "problems": [], "seconds": 0.0, "source": "on record"}
+        self.assertEqual(prove.settle({pathlib.Path(FILE): on_record}, None), 0)
+
     def test_what_is_not_proved_is_not_on_record(self):
         self.write({FILE: result(["[wp] [Timeout] Goal f"], 2, 1)})
         self.assertEqual(list(self.files()), [OTHER])
