@@ -169,8 +169,8 @@ static struct sl_json *quota_of(const struct sl_json *queue, const char *flavor,
 
 static enum sl_code set_quota(struct asking *a, const char *text)
 {
-    char what[512];
-    const char *quantity;
+    char what[512] = "";
+    const char *quantity = "";
     static const char cohort[] = "cohort/";
     if (split("--quota", text, what, &quantity, a->e) != SL_CODE_OK) {
         return a->e->code;
@@ -227,8 +227,8 @@ static void add_copy(struct asking *a, const struct sl_json *node, long long num
 
 static enum sl_code add_nodes(struct asking *a, const char *text)
 {
-    char name[512];
-    const char *number;
+    char name[512] = "";
+    const char *number = "";
     long long count = 0;
     struct sl_json *node = NULL;
     if (split("--add-nodes", text, name, &number, a->e) == SL_CODE_OK &&
@@ -263,8 +263,8 @@ static enum sl_code drain_queue(struct asking *a, const char *name)
 
 static enum sl_code set_priority(struct asking *a, const char *text)
 {
-    char name[512];
-    const char *number;
+    char name[512] = "";
+    const char *number = "";
     long long priority = 0;
     struct sl_json *workload = NULL;
     if (split("--priority", text, name, &number, a->e) == SL_CODE_OK &&

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include <stddef.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BUCKETS_MAX 64u
@@ -92,10 +93,8 @@ static const char *limit_of(const char *labels)
 static void read_buckets(const char *page, const char *name, struct buckets *b)
 {
     char full[256];
-    size_t len = strlen(name);
-    SL_PRE(len + sizeof "_bucket" <= sizeof full);
-    memcpy(full, name, len);
-    memcpy(full + len, "_bucket", sizeof "_bucket");
+    SL_PRE(strlen(name) + sizeof "_bucket" <= sizeof full);
+    (void)snprintf(full, sizeof full, "%s_bucket", name);
     for (const char *line = page; *line != '\0'; line = next_line(line)) {
         const char *labels;
         double count;

@@ -137,6 +137,7 @@ static void read_objects(struct tree *t, const struct sl_json *cohorts,
     for (size_t i = 0; i < sl_json_len(cohorts); i++) {
         size_t parent =
             cohort_of(t, sl_json_path_text(sl_json_at(cohorts, i), "spec.parentName", ""));
+        SL_ASSERT(t->nodes != NULL && i < t->count);
         t->nodes[i].parent = parent; /* cohorts were added first, in this order */
     }
     for (size_t i = 0; i < sl_json_len(queues); i++) {

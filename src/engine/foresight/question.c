@@ -46,9 +46,10 @@ static void print_sample(const struct sl_question *q, const struct sl_json *answ
     for (size_t i = 0; i < count && sl_json_len(q->changes) == 0; i += step) {
         const struct sl_json *row = sl_json_at(rows, i);
         int64_t wait_ms = sl_json_path_int(row, "waitMilliseconds", -1);
+        int64_t start_ms = q->now_ms + wait_ms;
         if (wait_ms >= 0) {
             sl_buf_print(out, "%s/%s %lld %s\n", sl_json_path_text(row, "namespace", ""),
-                         sl_json_path_text(row, "name", ""), (long long)(q->now_ms + wait_ms),
+                         sl_json_path_text(row, "name", ""), (long long)start_ms,
                          sl_json_path_text(row, "certainty", ""));
         }
     }
