@@ -299,7 +299,6 @@ class Views(Page):
         self.assertLess(seen["rows"], 100)
         times = sorted(seen["times"])
         print(f"scrolling: {each:.1f} ms of work a frame; frames of {times[len(times) // 2]:.0f} ms, the longest {times[-1]:.0f} ms")
-        self.assertLess(each, 16) # of the processor's time: how long a frame takes is also of what else runs here
         self.browser.key("/")
         self.browser.type("many-777")
         self.sees("11 of 10,000 pending")
