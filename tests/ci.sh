@@ -41,10 +41,12 @@ checks_of_text() {
     stage site 300 $make site
     stage prove 3600 $make prove PROVE_CACHE=replay
     stage prove-starts 900 $make prove-starts
-    stage prove-sample 1800 $make prove-sample SEED="$(git rev-parse HEAD)"
+    stage prove-sample 1800 $make prove-sample GOALS=300 SEED="$(git rev-parse HEAD)"
     stage prove-both 1800 $make prove-both KEEP=1
     stage prove-smoke 3600 $make prove-smoke
     stage eva 900 $make eva
+    stage cbmc 900 $make cbmc
+    stage tidy 2400 $make tidy
     stage model 2400 $make model
     stage explore 600 $make explore EXPLORE_SECONDS=100
     stage fuzz-replay 1200 $make fuzz-replay
@@ -76,8 +78,6 @@ checks_of_programs() {
     stage conformance 600 $make conformance
     stage way 600 $make way
     stage defects 1500 $make defects SAMPLE=8
-    stage tidy 2400 $make tidy
-    stage cbmc 900 $make cbmc
 }
 checks_of_text &
 checks_of_programs
