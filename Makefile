@@ -79,14 +79,19 @@ $(BUILD)/engine/journal/journal_core.c: $(CORE_OBJECTS)
 $(BUILD)/engine/journal/journal_core.o: $(BUILD)/engine/journal/journal_core.c
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
 EXTRA_engine := $(BUILD)/engine/journal/journal_core.o
-# The web page is in the program.
-UI_FILES := $(wildcard src/ui/*)
-$(BUILD)/cli/ui/ui_files.c: src/cli/ui/embed.sh $(UI_FILES)
-	@mkdir -p $(@D)
-	@$< $(UI_FILES) >$@.new && mv $@.new $@
-$(BUILD)/cli/ui/ui_files.o: $(BUILD)/cli/ui/ui_files.c
-	@$(CC) $(ALL_CFLAGS) -c $< -o $@
-EXTRA_cli := $(BUILD)/cli/ui/ui_files.o
+# The web page and the admission policies are in the program.
+UI_FILES     := $(wildcard src/ui/*)
+POLICY_FILES := $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/policies/*.yaml))
+define EMBEDDED
+$(BUILD)/cli/embedded/$(1).c: src/cli/common/embed.sh $(2)
+	@mkdir -p $$(@D)
+	@src/cli/common/embed.sh $(1) $(2) >$$@.new && mv $$@.new $$@
+$(BUILD)/cli/embedded/$(1).o: $(BUILD)/cli/embedded/$(1).c
+	@$$(CC) $$(ALL_CFLAGS) -c $$< -o $$@
+EXTRA_cli += $(BUILD)/cli/embedded/$(1).o
+endef
+$(eval $(call EMBEDDED,sl_ui_files,$(UI_FILES)))
+$(eval $(call EMBEDDED,sl_policies_files,$(POLICY_FILES)))
 
 define ROOM
 $(BUILD)/lib$(1).a: $$(call objects_of,$(1)) $$(EXTRA_$(1))

@@ -6,6 +6,7 @@
 #include "cli/config/config.h"
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/daemon_cluster.h"
+#include "cli/policies/policies.h"
 #include "cli/common/version.h"
 #include "controllers/adapters/adapter.h"
 #include <stdio.h>
@@ -60,6 +61,31 @@ static int check(const struct sl_config *config, const char *file)
     return 0;
 }
 
+/* --print-policies: what to apply on the way out, what to know beside it. */
+static int print_policies(const struct sl_config *config, unsigned minor)
+{
+    const struct sl_policies_wish wish = {
+        .jobs = &config->jobs, .namespaces = config->managed, .minor = minor};
+    struct sl_json *unsuspended, *all = sl_policies_make(&wish, &unsuspended);
+    struct sl_buf text = {0};
+    for (size_t i = 0; i < sl_json_len(all); i++) {
+        sl_buf_text(&text, "---\n");
+        sl_json_print_yaml(sl_json_at(all, i), &text);
+    }
+    fputs(text.data, stdout);
+    for (size_t i = 0; i < sl_json_len(unsuspended); i++) {
+        fprintf(stderr,
+                "sluiced: %s: no policy suspends it when it is created, so the daemon does a "
+                "moment later, and a pod "
+                "of it may start and be stopped\n",
+                sl_json_text(sl_json_at(unsuspended, i), ""));
+    }
+    sl_buf_fini(&text);
+    sl_json_free(unsuspended);
+    sl_json_free(all);
+    return 0;
+}
+
 static int serve(const struct sl_daemon_options *options, struct sl_config *config)
 {
     struct sl_error e = {0};
@@ -95,7 +121,8 @@ static int run(const struct sl_daemon_options *options)
     if (options->check_config != NULL) {
         status = check(config, file);
     } else if (report(config, file)) {
-        status = serve(options, config);
+        status = options->policies_minor != 0 ? print_policies(config, options->policies_minor)
+                                              : serve(options, config);
     }
     sl_config_free(config);
     sl_adapters_forget();

@@ -69,13 +69,7 @@ class Adapters(WorkScene):
     def setUp(self):
         super().setUp()
         self.made = []
-        owned = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {
-            "name": "probe", "namespace": self.namespace, "ownerReferences": [
-                {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "x", "uid": "1",
-                 "blockOwnerDeletion": True}]}, "spec": {"podSets": [{"template": self.template()}]}}
-        eventually(lambda: self.plane.request("POST", self.path(owned) + "?dryRun=All", owned,
-                                              token="sluice-token")[0] == 201, 40,
-                   what="the API server's check of owners knows the kind: it looks every 30 s")
+        self.jobsets_are_known()
 
     def tearDown(self):
         for path in self.made:

@@ -50,6 +50,16 @@ class WorkScene(Scene):
                     local_queue(name, unique, self.namespace))
         return f"{KUEUE}/clusterqueues/{unique}"
 
+    def jobsets_are_known(self):
+        """The API server's check of owners looks for new kinds every 30 s."""
+        template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+        owned = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {
+            "name": "probe", "namespace": self.namespace, "ownerReferences": [
+                {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "x", "uid": "1",
+                 "blockOwnerDeletion": True}]}, "spec": {"podSets": [{"template": template}]}}
+        eventually(lambda: self.plane.request("POST", self.path(owned) + "?dryRun=All", owned,
+                                              token="sluice-token")[0] == 201, 40, what="the API server knows JobSets")
+
     # --- what can be seen ----------------------------------------------------------------------------------------
     def job_path(self, name=""):
         return f"/apis/batch/v1/namespaces/{self.namespace}/jobs" + (f"/{name}" if name else "")

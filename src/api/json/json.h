@@ -50,6 +50,9 @@ size_t sl_json_weight(const struct sl_json *v, size_t max);
 /* The same as sl_json_parse_yaml, and TOO_LARGE when it weighs more. */
 struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
                                           struct sl_error *e);
+/* The same as sl_json_parse_yaml of a text that is a part of the program: lists and maps may have anchors, and aliases mean
+ * the same. */
+struct sl_json *sl_json_parse_yaml_own(const char *text, size_t len, struct sl_error *e);
 void sl_json_print(const struct sl_json *v, struct sl_buf *out);        /* compact */
 void sl_json_print_pretty(const struct sl_json *v, struct sl_buf *out); /* as kubectl -o json */
 void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out);   /* as kubectl -o yaml */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* YAML texts to values, over libyaml's events. What could hide something from a reader is
- * refused with its line: anchors, aliases, tags, merge keys, duplicate keys, keys that are no
+ * refused with its line: anchors and aliases, but in texts of our own, tags, merge keys, duplicate keys, keys that are no
  * scalars. */
 #include "api/json/json.h"
 
@@ -31,6 +31,7 @@ struct reader {
     struct level levels[DEPTH_MAX + 1]; /* [0] is the list of documents */
     unsigned depth;
     size_t weight, weight_max;
+    struct sl_json *anchors; /* the containers that have one; NULL: they are refused */
     struct sl_error *e;
 };
 
@@ -166,7 +167,7 @@ static bool open_container(struct reader *r, const yaml_event_t *event, const ya
                            const yaml_char_t *tag)
 {
     const yaml_mark_t *mark = &event->start_mark;
-    if (anchor != NULL) {
+    if (anchor != NULL && r->anchors == NULL) {
         return refuse(r, mark, "anchors are not supported", (const char *)anchor);
     }
     if (tag != NULL) {
@@ -181,7 +182,23 @@ static bool open_container(struct reader *r, const yaml_event_t *event, const ya
     bool map = event->type == YAML_MAPPING_START_EVENT;
     struct sl_json *value = map ? sl_json_new_map() : sl_json_new_list();
     place(r, value);
+    if (anchor != NULL) {
+        sl_json_set(r->anchors, (const char *)anchor, sl_json_ref(value));
+    }
     r->levels[++r->depth] = (struct level){.value = value};
+    return true;
+}
+
+static bool take_alias(struct reader *r, const yaml_event_t *event)
+{
+    const char *anchor = (const char *)event->data.alias.anchor;
+    if (r->anchors == NULL) {
+        return refuse(r, &event->start_mark, "aliases are not supported", anchor);
+    }
+    if (!sl_json_has(r->anchors, anchor) || wants_key(r)) {
+        return refuse(r, &event->start_mark, "no list or map has this anchor", anchor);
+    }
+    place(r, sl_json_clone(sl_json_get(r->anchors, anchor)));
     return true;
 }
 
@@ -205,8 +222,7 @@ static bool take_event(struct reader *r, const yaml_event_t *event)
     }
     switch (event->type) {
     case YAML_ALIAS_EVENT:
-        return refuse(r, &event->start_mark, "aliases are not supported",
-                      (const char *)event->data.alias.anchor);
+        return take_alias(r, event);
     case YAML_SCALAR_EVENT:
         return take_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT:
@@ -255,16 +271,11 @@ static struct sl_json *as_json(const char *text, size_t len, size_t weight_max)
     return sl_json_weigh(text, len) <= weight_max ? sl_json_parse(text, len, NULL) : NULL;
 }
 
-struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e)
+static struct sl_json *parse(struct reader r, const char *text, size_t len)
 {
-    return sl_json_parse_yaml_within(text, len, SIZE_MAX, e);
-}
-
-struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
-                                          struct sl_error *e)
-{
-    struct reader r = {.documents = sl_json_new_list(), .weight_max = weight_max, .e = e};
+    size_t weight_max = r.weight_max;
     struct sl_json *json = as_json(text, len, weight_max);
+    r.documents = sl_json_new_list();
     if (json != NULL) {
         sl_json_append(r.documents, json);
         return r.documents;
@@ -287,4 +298,24 @@ struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t w
         return NULL;
     }
     return r.documents;
+}
+
+struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e)
+{
+    return sl_json_parse_yaml_within(text, len, SIZE_MAX, e);
+}
+
+struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
+                                          struct sl_error *e)
+{
+    return parse((struct reader){.weight_max = weight_max, .e = e}, text, len);
+}
+
+struct sl_json *sl_json_parse_yaml_own(const char *text, size_t len, struct sl_error *e)
+{
+    struct sl_json *anchors = sl_json_new_map();
+    struct sl_json *documents =
+        parse((struct reader){.weight_max = SIZE_MAX, .anchors = anchors, .e = e}, text, len);
+    sl_json_free(anchors);
+    return documents;
 }

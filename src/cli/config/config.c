@@ -90,6 +90,7 @@ void sl_config_free(struct sl_config *c)
     }
     sl_mem_free(c->kept);
     sl_selector_free(c->managed_namespaces);
+    sl_json_free(c->managed);
     sl_selector_free(c->metered_queues);
     sl_mem_free(c);
 }

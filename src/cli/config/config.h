@@ -40,10 +40,11 @@ struct sl_config {
     bool wait_for_pods_ready_off;
     bool quota_check_strategy;
     bool admission_fair_sharing;
-    bool cleanup_requests;                  /* of evicted workloads; for the daemon */
-    struct sl_metered metered;              /* which queues have metrics; for the daemon */
-    struct sl_selector *metered_queues;     /* NULL: all */
-    struct sl_selector *managed_namespaces; /* NULL: all */
+    bool cleanup_requests;              /* of evicted workloads; for the daemon */
+    struct sl_metered metered;          /* which queues have metrics; for the daemon */
+    struct sl_selector *metered_queues; /* NULL: all */
+    struct sl_json *managed; /* managedJobsNamespaceSelector, or Kueue's default; NULL: all */
+    struct sl_selector *managed_namespaces; /* the same */
     void **kept;                            /* memory that ends with this */
     size_t kept_count;
 };

@@ -180,22 +180,30 @@ static void fill_metered(struct sl_config *c)
 }
 
 /* Kueue's own: everywhere but where the cluster and the queueing itself run. */
-static struct sl_selector *default_namespaces(const struct sl_config *c)
+static struct sl_json *default_namespaces(const struct sl_config *c)
 {
-    char text[320];
-    (void)snprintf(text, sizeof text, "kubernetes.io/metadata.name notin (kube-system,%.253s)",
-                   sl_json_path_text(c->document, "namespace", "kueue-system"));
-    return sl_selector_parse_labels(text, NULL);
+    struct sl_json *selector = sl_json_new_map(), *list = sl_json_new_list();
+    struct sl_json *all_but = sl_json_new_map(), *names = sl_json_new_list();
+    sl_json_append(names, sl_json_new_text("kube-system"));
+    sl_json_append(names,
+                   sl_json_new_text(sl_json_path_text(c->document, "namespace", "kueue-system")));
+    sl_json_set_text(all_but, "key", "kubernetes.io/metadata.name");
+    sl_json_set_text(all_but, "operator", "NotIn");
+    sl_json_set(all_but, "values", names);
+    sl_json_append(list, all_but);
+    sl_json_set(selector, "matchExpressions", list);
+    return selector;
 }
 
 static void fill_namespaces(struct sl_config *c)
 {
-    const struct sl_json *selector = sl_json_get(c->document, "managedJobsNamespaceSelector");
+    struct sl_json *selector = sl_json_get(c->document, "managedJobsNamespaceSelector");
     if (selector != NULL) {
-        c->managed_namespaces = sl_selector_from_json(selector, NULL);
+        c->managed = sl_json_ref(selector);
     } else if (c->cluster.on) {
-        c->managed_namespaces = default_namespaces(c);
+        c->managed = default_namespaces(c);
     }
+    c->managed_namespaces = c->managed == NULL ? NULL : sl_selector_from_json(c->managed, NULL);
     c->jobs.namespaces = c->managed_namespaces;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/pages/foresight.h"
 #include "cli/pages/leader_mark.h"
 #include "cli/pages/metrics.h"
+#include "cli/policies/policies_live.h"
 #include "cli/support/dump.h"
 #include "cli/common/version.h"
 #include "kube/kube.h"
@@ -55,7 +56,8 @@ struct cluster {
     struct sl_daemon_pages servers;
     struct sl_daemon_visibility visibility;
     struct sl_leader_mark *mark;
-    uv_timer_t wait; /* for the caches; at the end for answers */
+    struct sl_policies_look *look; /* NULL: not leading */
+    uv_timer_t wait;               /* for the caches; at the end for answers */
     uint64_t started_ms, read_ms, drain_until_ms;
     bool listed, leads, waits, ending, ended; /* waits: and has said so */
     enum sl_code code;                        /* what it ends with */
@@ -74,6 +76,7 @@ static void end(void *context)
     sl_daemon_pages_stop(&c->servers);
     sl_daemon_visibility_stop(&c->visibility);
     sl_leader_mark_free(c->mark);
+    sl_policies_look_free(c->look);
     uv_close((uv_handle_t *)&c->wait, NULL);
     sl_turns_close(&c->turns);
     sl_dump_file_end(&c->dump);
@@ -156,6 +159,7 @@ static void decide(struct cluster *c)
     c->pages.engine = c->engine;
     c->pages.controllers = c->controllers;
     sl_leader_mark_set(c->mark);
+    c->look = sl_policies_look(c->transport, &c->config->jobs, c->config->managed);
     sl_turns_kick(&c->turns);
 }
 

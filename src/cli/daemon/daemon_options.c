@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "api/objects/quantity.h"
 #include "cli/common/flags.h"
+#include "cli/policies/policies.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 /* What is parsed: the options, and texts that are judged afterwards. */
 struct given {
     struct sl_daemon_options options;
-    const char *level, *format, *journal;
+    const char *level, *format, *journal, *policies;
 };
 
 /* The one table of options; its scopes are the sections of the help. */
@@ -69,6 +70,9 @@ static const struct sl_flag table[] = {
     {"--check-config", NULL, SL_FLAG_TEXT, AT(options.check_config), "FILE", BOTH,
      "say what is wrong with FILE and what of it has no effect, and exit; with --standalone: in "
      "standalone mode"},
+    {"--print-policies", NULL, SL_FLAG_TEXT, AT(policies), "VERSION", CLUSTER,
+     "print the admission policies that a cluster of this version of Kubernetes needs for the "
+     "configuration and the adapters, and exit, as in --print-policies 1.36"},
     {"--feature-gates", NULL, SL_FLAG_TEXT, AT(options.feature_gates), "LIST", BOTH,
      "Kueue's feature gates, as in A=true,B=false; not with featureGates in FILE"},
     {"--log-level", NULL, SL_FLAG_TEXT, AT(level), "LEVEL", BOTH,
@@ -89,6 +93,7 @@ void sl_daemon_options_help(struct sl_buf *out)
         "       sluiced --kubeconfig FILE [options]\n"
         "       sluiced [options]    in a pod\n"
         "       sluiced --check-config FILE [--standalone] [--adapters DIR]\n"
+        "       sluiced --print-policies VERSION [--config FILE] [--adapters DIR]\n"
         "\n"
         "Queues jobs and admits them when there is quota: the jobs of a Kubernetes cluster or, "
         "in standalone mode,\nthose of its own API server, where jobs are simulated and no "
@@ -158,6 +163,26 @@ static enum sl_code parse_journal(const char *text, int64_t *out, struct sl_erro
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
                             "--journal-file: %.64s is not from 64Ki to 16Gi", text);
     }
+    return SL_CODE_OK;
+}
+
+static enum sl_code parse_version(const char *text, unsigned *minor, struct sl_error *e)
+{
+    char *end;
+    const char *number = strncmp(text, "1.", 2) == 0 ? text + 2 : "";
+    unsigned long n = strtoul(number, &end, 10);
+    if (number[0] < '0' || number[0] > '9' || *end != '\0' || n > 999) {
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "--print-policies: \"%.64s\" is not a version of Kubernetes, as in 1.36", text);
+    }
+    if (n < SL_POLICIES_MINOR_MIN) {
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "--print-policies: Kubernetes %s has no admission policies: they came with 1.%u", text,
+            SL_POLICIES_MINOR_MIN);
+    }
+    *minor = (unsigned)n;
     return SL_CODE_OK;
 }
 
@@ -235,8 +260,11 @@ static enum sl_code check_all(struct sl_daemon_options *o, const struct sl_flags
     if (code != SL_CODE_OK || o->check_config != NULL) {
         return code;
     }
-    if ((code = check_mode(flags, o->standalone, e)) != SL_CODE_OK ||
-        (code = o->standalone ? check_standalone(o, e) : check_cluster(o, e)) != SL_CODE_OK ||
+    code = check_mode(flags, o->standalone, e);
+    if (code != SL_CODE_OK || o->policies_minor != 0) {
+        return code;
+    }
+    if ((code = o->standalone ? check_standalone(o, e) : check_cluster(o, e)) != SL_CODE_OK ||
         (o->listen != NULL && (code = check_listen("--listen", o->listen, e)) != SL_CODE_OK)) {
         return code;
     }
@@ -257,7 +285,9 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
         if (flags.arguments.count > 0) {
             code = sl_error_set(e, SL_CODE_BAD_REQUEST, "unexpected argument \"%.64s\"",
                                 flags.arguments.items[0]);
-        } else if ((code = check_all(o, &flags, e)) == SL_CODE_OK &&
+        } else if ((given.policies == NULL ||
+                    (code = parse_version(given.policies, &o->policies_minor, e)) == SL_CODE_OK) &&
+                   (code = check_all(o, &flags, e)) == SL_CODE_OK &&
                    (code = parse_journal(given.journal, &o->journal_bytes, e)) == SL_CODE_OK &&
                    (code = parse_level(given.level, &o->log_level, e)) == SL_CODE_OK) {
             code = parse_format(given.format, &o->log_json, e);

@@ -21,6 +21,7 @@ struct sl_daemon_options {
                      * see allow_remote */
     const char *config;        /* NULL: Kueue's defaults */
     const char *check_config;  /* only look at this one, whatever else is given */
+    unsigned policies_minor;   /* only print the policies for Kubernetes 1.N; 0: do not */
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;
     bool log_json;

@@ -35,7 +35,7 @@ void sl_ui_serve(void *context, const char *path, const char *query, struct sl_s
     SL_PRE(page != NULL);
     const char *name = path + strlen("/ui/");
     page->headers = headers;
-    for (const struct sl_ui_file *f = sl_ui_files; f->name != NULL; f++) {
+    for (const struct sl_embedded *f = sl_ui_files; f->name != NULL; f++) {
         if (strcmp(f->name, name[0] == '\0' ? "index.html" : name) == 0) {
             page->content_type = f->content_type;
             page->etag = f->etag;

@@ -5,15 +5,9 @@
  * them; what they show they ask the API for, with the rights of the person in front of the browser. */
 #ifndef SL_CLI_UI_H
 #define SL_CLI_UI_H
+#include "cli/common/embed.h"
 #include "server/front_proxy.h"
 #include "server/server.h"
-
-struct sl_ui_file {
-    const char *name, *content_type, *etag;
-    const unsigned char *data;
-    size_t size;
-};
-extern const struct sl_ui_file sl_ui_files[]; /* up to one without a name; made by embed.sh */
 
 /* "/ui/" and what is below it. */
 void sl_ui_serve(void *context, const char *path, const char *query, struct sl_server_page *page);

@@ -292,17 +292,6 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
 
 /* --- making and ending --------------------------------------------------------------------------------- */
 
-bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
-{
-    SL_PRE(rules != NULL);
-    bool always = f->gated == NULL && strchr(f->name, '/') == NULL;
-    bool yes = rules->framework_count == 0 || always;
-    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
-        yes = strcmp(rules->frameworks[i], f->name) == 0;
-    }
-    return yes;
-}
-
 static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
                      const struct sl_client *client, struct sl_recorder *events)
 {
@@ -335,11 +324,8 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
     if (rules != NULL) {
         j->rules = *rules;
     }
-    add_kind(j, &sl_job_framework, client, events);
-    add_kind(j, &sl_pod_framework, client, events);
-    add_kind(j, &sl_pod_group_framework, client, events);
-    for (size_t i = 0; i < sl_adapters_count(); i++) {
-        add_kind(j, sl_adapters_at(i), client, events);
+    for (size_t i = 0; sl_jobs_framework(i) != NULL; i++) {
+        add_kind(j, sl_jobs_framework(i), client, events);
     }
     sl_reconciler_init(&j->leftovers, "leftover workload", client, events);
     j->leftovers.self = j;

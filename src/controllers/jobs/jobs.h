@@ -51,9 +51,11 @@ struct sl_jobs {
     int64_t made_until_ms; /* ... then */
 };
 
+/* Jobs of batch/v1, Pods alone and in groups, then all adapters that are loaded; NULL: there are no more. */
+const struct sl_framework *sl_jobs_framework(size_t index);
 /* Do the rules want such jobs to be managed? integrations.frameworks names them, or nothing at all. */
 bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f);
-/* Jobs of batch/v1, Pods, and all adapters that are loaded, as far as the rules (NULL: the defaults) enable them. */
+/* All frameworks, as far as the rules (NULL: the defaults) enable them. */
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules);
 void sl_jobs_fini(struct sl_jobs *j);

@@ -312,6 +312,25 @@ static void test_yaml_weight_has_a_limit(void **state)
     }
 }
 
+static void test_yaml_own_texts_may_have_anchors(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    const char good[] = "a: &x {c: [1]}\nb: *x\nd: [*x, &y [2], *y]\n";
+    struct sl_json *all = sl_json_parse_yaml_own(good, strlen(good), &e);
+    struct sl_buf text = {0};
+    sl_json_print(all, &text);
+    assert_string_equal(text.data,
+                        "[{\"a\":{\"c\":[1]},\"b\":{\"c\":[1]},\"d\":[{\"c\":[1]},[2],[2]]}]");
+    sl_buf_fini(&text);
+    sl_json_free(all);
+    const char *const bad[] = {"a: *x\n", "a: &x 1\n", "a: &x {c: 1}\n*x: 2\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_null(sl_json_parse_yaml_own(bad[i], strlen(bad[i]), &e));
+        assert_non_null(strstr(e.text, "line"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_yaml_what_is_printed_reads_back),
         cmocka_unit_test(test_yaml_numbers_of_many_digits_stay_numbers),
         cmocka_unit_test(test_yaml_long_keys_read_back),
+        cmocka_unit_test(test_yaml_own_texts_may_have_anchors),
         cmocka_unit_test(test_yaml_weight_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

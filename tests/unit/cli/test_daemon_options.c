@@ -199,6 +199,25 @@ static void test_daemon_options_check_config_needs_no_mode(void **state)
     assert_has(e.text, "--check-config: the file's name is empty");
 }
 
+static void test_daemon_options_print_policies_takes_a_version(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    unsetenv("KUBERNETES_SERVICE_HOST");
+    assert_int_equal(PARSE("--print-policies", "1.36", "--adapters", "d"), SL_CODE_OK);
+    assert_int_equal(o.policies_minor, 36);
+    const char *const bad[] = {"1.29", "1.", "2.0", "36", "1.3x", "1.-3", "1.99999", ""};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(PARSE("--print-policies", bad[i]), SL_CODE_BAD_REQUEST);
+        assert_has(e.text, "--print-policies: ");
+    }
+    assert_int_equal(PARSE("--print-policies", "1.29"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "they came with 1.30");
+    assert_int_equal(PARSE("--print-policies", "1.36", "--standalone"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--print-policies: not with --standalone");
+}
+
 /* Every option is in it, in the section of each mode that has it. */
 static void test_daemon_options_help_is_made_of_the_table(void **state)
 {
@@ -229,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_daemon_options_bad_values_for_a_cluster_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_of_a_cluster_are_refused_in_standalone_mode),
         cmocka_unit_test(test_daemon_options_check_config_needs_no_mode),
+        cmocka_unit_test(test_daemon_options_print_policies_takes_a_version),
         cmocka_unit_test(test_daemon_options_help_is_made_of_the_table),
         cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
     };

@@ -60,7 +60,7 @@ static void test_ui_serves_what_it_has(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (const struct sl_ui_file *f = sl_ui_files; f->name != NULL; f++, count++) {
+    for (const struct sl_embedded *f = sl_ui_files; f->name != NULL; f++, count++) {
         char path[64];
         (void)snprintf(path, sizeof path, "/ui/%s", f->name);
         struct sl_server_page page = serve(sl_ui_serve, path, "");

@@ -261,6 +261,39 @@ static void test_adapters_pytorchjob_has_the_replicas_that_are_there(void **stat
     sl_json_free(job);
 }
 
+static void test_adapters_kubeflow_jobs_have_the_replicas_of_their_kind(void **state)
+{
+    (void)state;
+#define REPLICA(name) " " name ": {replicas: 2, template: {spec: {containers: []}}}"
+    static const struct {
+        const char *framework, *spec, *sets;
+    } rows[] = {
+        {"kubeflow.org/tfjob",
+         "tfReplicaSpecs: {" REPLICA("Evaluator") "," REPLICA("Worker") "," REPLICA(
+             "PS") "," REPLICA("Master") "," REPLICA("Chief") "}",
+         "chief=2 master=2 ps=2 worker=2 evaluator=2"},
+        {"kubeflow.org/xgboostjob",
+         "xgbReplicaSpecs: {" REPLICA("Worker") "," REPLICA("Master") "}", "master=2 worker=2"},
+        {"kubeflow.org/paddlejob", "paddleReplicaSpecs: {" REPLICA("Worker") "}", "worker=2"},
+        {"kubeflow.org/jaxjob", "jaxReplicaSpecs: {" REPLICA("Worker") "}", "worker=2"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        bool success = true;
+        const struct sl_framework *f = framework(rows[i].framework);
+        (void)snprintf(text, sizeof text, "{metadata: {name: p}, spec: {%s}}", rows[i].spec);
+        struct sl_json *job = yaml(text);
+        assert_sets(f, job, rows[i].sets);
+        f->suspend(f, job, true);
+        assert_true(sl_json_path_bool(job, "spec.runPolicy.suspend", false) &&
+                    f->suspended(f, job));
+        sl_json_set(job, "status", yaml("{replicaStatuses: {Worker: {active: 1}}}"));
+        assert_true(f->active(f, job));
+        sl_condition_set(sl_json_get(job, "status"), "Failed", true, "R", "", 0, 0);
+        assert_true(ended(f, job, &success) && !success);
+        sl_json_free(job);
+    }
+}
+
 static void test_adapters_mpijob_has_launcher_and_workers(void **state)
 {
     (void)state;
@@ -573,6 +606,7 @@ int main(void)
         CASE(test_adapters_rayjob_has_head_groups_and_submitter),
         CASE(test_adapters_rayjob_ends_with_its_deployment),
         CASE(test_adapters_pytorchjob_has_the_replicas_that_are_there),
+        CASE(test_adapters_kubeflow_jobs_have_the_replicas_of_their_kind),
         CASE(test_adapters_mpijob_has_launcher_and_workers),
         CASE(test_adapters_appwrapper_gets_pod_set_infos),
         CASE(test_adapters_trainjob_gets_a_runtime_patch),

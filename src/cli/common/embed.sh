@@ -1,7 +1,9 @@
 #!/bin/bash
-# Prints files as a table in C (ui.h), each with its digest as ETag. usage: embed.sh FILE...
+# Prints files as a table in C (embed.h), each with its digest as ETag. usage: embed.sh TABLE FILE...
 set -euo pipefail
 export LC_ALL=C
+table=$1
+shift
 
 type_of() { # NAME
     case $1 in
@@ -9,12 +11,13 @@ type_of() { # NAME
     *.css) echo 'text/css; charset=utf-8' ;;
     *.js) echo 'text/javascript; charset=utf-8' ;;
     *.svg) echo 'image/svg+xml' ;;
+    *.yaml) echo 'application/yaml' ;;
     *) echo "embed: $1 has no content type" >&2; return 1 ;;
     esac
 }
 
 echo '/* Made by embed.sh. */'
-echo '#include "cli/ui/ui.h"'
+echo '#include "cli/common/embed.h"'
 i=0
 for file in "$@"; do
     echo "static const unsigned char file_$i[] = {"
@@ -22,7 +25,7 @@ for file in "$@"; do
     echo '};'
     i=$((i + 1))
 done
-echo 'const struct sl_ui_file sl_ui_files[] = {'
+echo "const struct sl_embedded ${table}[] = {"
 i=0
 for file in "$@"; do
     name=$(basename "$file")

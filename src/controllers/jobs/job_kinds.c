@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Which kinds of jobs there are, and which of them are managed. */
+#include "base/check.h"
+#include "controllers/adapters/adapter.h"
+#include "controllers/jobs/job.h"
+#include "controllers/jobs/jobs.h"
+#include "controllers/jobs/podjob.h"
+#include <string.h>
+
+bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
+{
+    SL_PRE(rules != NULL);
+    bool always = f->gated == NULL && strchr(f->name, '/') == NULL;
+    bool yes = rules->framework_count == 0 || always;
+    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
+        yes = strcmp(rules->frameworks[i], f->name) == 0;
+    }
+    return yes;
+}
+
+const struct sl_framework *sl_jobs_framework(size_t index)
+{
+    static const struct sl_framework *const built_in[] = {&sl_job_framework, &sl_pod_framework,
+                                                          &sl_pod_group_framework};
+    size_t count = sizeof built_in / sizeof built_in[0];
+    if (index < count) {
+        return built_in[index];
+    }
+    return index - count < sl_adapters_count() ? sl_adapters_at(index - count) : NULL;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The admission policies as a configuration needs them. That API servers take them and that jobs come to what they should:
+ * tests/cluster/test_policies_made.py. */
+#include "t.h"
+
+#include "cli/common/embed.h"
+#include "cli/policies/policies_live.h"
+#include "cli/policies/policy_kinds.h"
+#include "controllers/adapters/adapter.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct sl_json *made(const struct sl_job_rules *rules, unsigned minor)
+{
+    struct sl_json *unsuspended = NULL;
+    const struct sl_policies_wish wish = {.jobs = rules, .minor = minor};
+    struct sl_json *all = sl_policies_make(&wish, &unsuspended);
+    sl_json_free(unsuspended);
+    return all;
+}
+
+static struct sl_json *object(const struct sl_json *all, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(all); i++) {
+        struct sl_json *o = sl_json_at(all, i);
+        if (strcmp(sl_json_path_text(o, "kind", ""), kind) == 0 &&
+            strcmp(sl_json_path_text(o, "metadata.name", ""), name) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void load(const char *text)
+{
+    struct sl_error e = {0};
+    if (sl_adapters_add("test.yaml", text, strlen(text), &e) != SL_CODE_OK) {
+        fail_msg("%s", e.text);
+    }
+}
+
+static void load_kind(const char *api_version, const char *kind, const char *plural,
+                      const char *suspend)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "apiVersion: %s\nkind: %s\nplural: %s\nframework: test/%s\nsuspend: %s\n"
+                   "podSets:\n- {name: main, template: spec.template, count: 1}\n"
+                   "ready:\n- {condition: Ready}\nactive:\n- {path: status.active, in: [0], "
+                   "default: 0, not: true}\n"
+                   "finished:\n- when: [{condition: Done}]\n",
+                   api_version, kind, plural, plural, suspend);
+    load(text);
+}
+
+static bool mentions(const struct sl_json *all, const char *what)
+{
+    struct sl_buf text = {0};
+    sl_json_print(all, &text);
+    bool yes = strstr(text.data, what) != NULL;
+    sl_buf_fini(&text);
+    return yes;
+}
+
+/* Everything that the files name. */
+static void load_all(void)
+{
+#define JOB(group, kind, plural)                                                                   \
+    if (strcmp(group, "batch") != 0) {                                                             \
+        load_kind(group "/v1", kind, plural,                                                       \
+                  strcmp(group, "kubeflow.org") == 0 ? "spec.runPolicy.suspend" : "spec.suspend"); \
+    }
+#include "cli/policies/policy_jobs.def"
+#undef JOB
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    sl_adapters_forget();
+    return 0;
+}
+
+/* But for labels, and for the namespaces, which are all here. */
+static void assert_as_in_files(const struct sl_json *all)
+{
+    size_t count = 0;
+    for (const struct sl_embedded *f = sl_policies_files; f->name != NULL; f++) {
+        struct sl_json *documents = sl_json_parse_yaml_own((const char *)f->data, f->size, NULL);
+        const struct sl_json *items = sl_json_get(sl_json_at(documents, 0), "items");
+        for (size_t i = 0; i < sl_json_len(items); i++, count++) {
+            struct sl_json *expected = sl_json_at(items, i);
+            const char *name = sl_json_path_text(expected, "metadata.name", "");
+            struct sl_json *o = object(all, sl_json_path_text(expected, "kind", ""), name);
+            assert_non_null(o);
+            sl_json_remove(sl_json_get(o, "metadata"), "labels");
+            sl_json_remove(sl_json_path(expected, "spec.matchConstraints"), "namespaceSelector");
+            if (!sl_json_equal(o, expected)) {
+                struct sl_buf text = {0};
+                sl_json_print_yaml(o, &text);
+                fail_msg("%s is not as in %s:\n%s", name, f->name, text.data);
+            }
+        }
+        sl_json_free(documents);
+    }
+    assert_int_equal(count, sl_json_len(all));
+    assert_in_range(count, 20, 100);
+}
+
+/* What deploy/kubernetes installs is what its configuration and the adapters of the image need. */
+static void test_policies_of_what_is_shipped_are_those_of_the_files(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    assert_int_equal(sl_adapters_load("deploy/adapters", &e), SL_CODE_OK);
+    struct sl_json *all = made(&(struct sl_job_rules){0}, 36);
+    assert_as_in_files(all);
+    sl_json_free(all);
+}
+
+static void test_policies_leave_out_kinds_that_are_not_managed(void **state)
+{
+    (void)state;
+    struct sl_json *all = made(&(struct sl_job_rules){0}, 36);
+#define JOB(group, kind, plural)                                                                   \
+    if (strcmp(group, "batch") != 0) {                                                             \
+        assert_false(mentions(all, "\"" plural "\""));                                             \
+        assert_false(mentions(all, "'" group "\\/" kind "'"));                                     \
+        assert_false(mentions(all, "'" group "/" kind "'"));                                       \
+    }
+#include "cli/policies/policy_jobs.def"
+#undef JOB
+    assert_true(mentions(all, "\"jobs\""));
+    assert_null(object(all, "MutatingAdmissionPolicy", "sluice-suspend-kubeflow-jobs"));
+    assert_null(object(all, "MutatingAdmissionPolicyBinding", "sluice-suspend-kubeflow-jobs"));
+    assert_null(object(all, "ValidatingAdmissionPolicy", "sluice-train-jobs"));
+    assert_non_null(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"));
+    sl_json_free(all);
+}
+
+static void test_policies_gate_no_pods_where_pods_are_not_managed(void **state)
+{
+    (void)state;
+    const char *const frameworks[] = {"batch/job"};
+    struct sl_json *all = made(
+        &(struct sl_job_rules){.manage_all = true, .framework_count = 1, .frameworks = frameworks},
+        36);
+    assert_null(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"));
+    assert_null(object(all, "ValidatingAdmissionPolicy", "sluice-pods"));
+    assert_non_null(object(all, "ValidatingAdmissionPolicy", "sluice-owners"));
+    const struct sl_json *queue = object(all, "MutatingAdmissionPolicy", "sluice-default-queue");
+    assert_int_equal(sl_json_len(sl_json_path(queue, "spec.matchConstraints.resourceRules")), 1);
+    sl_json_free(all);
+}
+
+static void test_policies_without_jobs_suspend_none(void **state)
+{
+    (void)state;
+    const char *const frameworks[] = {"pod"};
+    struct sl_json *all =
+        made(&(struct sl_job_rules){.framework_count = 1, .frameworks = frameworks}, 36);
+    assert_null(object(all, "MutatingAdmissionPolicy", "sluice-suspend-jobs"));
+    assert_null(object(all, "ValidatingAdmissionPolicy", "sluice-batch-jobs"));
+    assert_false(mentions(all, "batch\\/Job") || mentions(all, "batch/Job'"));
+    assert_non_null(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"));
+    sl_json_free(all);
+}
+
+static void test_policies_know_kinds_of_ones_own(void **state)
+{
+    (void)state;
+    load_kind("example.com/v1", "Simulation", "simulations", "spec.suspend");
+    load_kind("example.org/v1", "Render", "renders", "spec.runPolicy.suspend");
+    load_kind("example.net/v1", "Model", "models", "spec.paused");
+    struct sl_json *unsuspended = NULL;
+    const struct sl_job_rules rules = {0};
+    struct sl_json *all =
+        sl_policies_make(&(struct sl_policies_wish){.jobs = &rules, .minor = 36}, &unsuspended);
+    const struct sl_json *suspend =
+        sl_json_path(object(all, "MutatingAdmissionPolicy", "sluice-suspend-jobs"),
+                     "spec.matchConstraints.resourceRules");
+    assert_true(mentions(suspend, "simulations") && !mentions(suspend, "renders") &&
+                !mentions(suspend, "models"));
+    const struct sl_json *start = object(all, "ValidatingAdmissionPolicy", "sluice-orphans");
+    assert_true(mentions(start, "simulations") && mentions(start, "renders") &&
+                mentions(start, "models"));
+    struct sl_buf text = {0};
+    sl_policy_owners_fit(
+        "a in ['batch/Job', 'ray.io/RayJob'] ? {'batch/Job': 'jobs'} : 'x'",
+        &(struct sl_policy_kinds){
+            .count = 1,
+            .at = {{.group = "example.com", .kind = "Simulation", .plural = "simulations"}}},
+        &text);
+    assert_string_equal(
+        text.data,
+        "a in ['example.com/Simulation'] ? {'example.com/Simulation': 'simulations'} : 'x'");
+    sl_buf_fini(&text);
+    assert_int_equal(sl_json_len(unsuspended), 1);
+    assert_string_equal(sl_json_text(sl_json_at(unsuspended, 0), ""), "Model");
+    sl_json_free(unsuspended);
+    sl_json_free(all);
+}
+
+static void test_policies_for_all_jobs_do_not_ask_for_a_queue(void **state)
+{
+    (void)state;
+    load_all();
+    struct sl_json *all = made(&(struct sl_job_rules){.manage_all = true}, 36);
+    const struct sl_json *variables = sl_json_path(
+        object(all, "MutatingAdmissionPolicy", "sluice-suspend-jobs"), "spec.variables");
+    assert_string_equal(
+        sl_json_path_text(sl_json_find_by(variables, "name", "queue"), "expression", ""), "'any'");
+    variables = sl_json_path(object(all, "MutatingAdmissionPolicy", "sluice-default-priority"),
+                             "spec.variables");
+    assert_string_not_equal(
+        sl_json_path_text(sl_json_find_by(variables, "name", "queue"), "expression", ""), "'any'");
+    sl_json_free(all);
+}
+
+static void test_policies_are_for_the_namespaces_of_the_configuration(void **state)
+{
+    (void)state;
+    struct sl_json *selector = sl_json_parse("{\"matchLabels\":{\"team\":\"a\"}}", 27, NULL);
+    struct sl_json *unsuspended = NULL;
+    const struct sl_job_rules rules = {0};
+    struct sl_json *all = sl_policies_make(
+        &(struct sl_policies_wish){.jobs = &rules, .namespaces = selector, .minor = 36},
+        &unsuspended);
+    assert_true(sl_json_equal(
+        selector, sl_json_path(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"),
+                               "spec.matchConstraints.namespaceSelector")));
+    assert_false(mentions(all, "\"NotIn\""));
+    sl_json_free(unsuspended);
+    sl_json_free(selector);
+    sl_json_free(all);
+}
+
+static void test_policies_are_of_the_version_that_is_served(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned minor;
+        const char *version; /* NULL: none */
+    } rows[] = {{30, NULL},      {31, NULL},      {32, "v1alpha1"}, {33, "v1alpha1"},
+                {34, "v1beta1"}, {35, "v1beta1"}, {36, "v1"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_json *all = made(&(struct sl_job_rules){0}, rows[i].minor);
+        char wanted[64];
+        (void)snprintf(wanted, sizeof wanted, "admissionregistration.k8s.io/%s",
+                       rows[i].version == NULL ? "" : rows[i].version);
+        const struct sl_json *policy =
+            object(all, "MutatingAdmissionPolicy", "sluice-suspend-jobs");
+        const struct sl_json *binding =
+            object(all, "MutatingAdmissionPolicyBinding", "sluice-suspend-jobs");
+        assert_true((policy == NULL) == (rows[i].version == NULL) &&
+                    (binding == NULL) == (policy == NULL));
+        if (policy != NULL) {
+            assert_string_equal(sl_json_path_text(policy, "apiVersion", ""), wanted);
+            assert_string_equal(sl_json_path_text(binding, "apiVersion", ""), wanted);
+        }
+        assert_string_equal(
+            sl_json_path_text(object(all, "ValidatingAdmissionPolicy", "sluice-jobs"), "apiVersion",
+                              ""),
+            "admissionregistration.k8s.io/v1");
+        sl_json_free(all);
+    }
+}
+
+static void test_policies_say_what_none_of_them_suspends(void **state)
+{
+    (void)state;
+    struct sl_json *unsuspended = NULL;
+    const struct sl_job_rules rules = {0};
+    struct sl_json *all =
+        sl_policies_make(&(struct sl_policies_wish){.jobs = &rules, .minor = 31}, &unsuspended);
+    assert_int_equal(sl_json_len(unsuspended), 1);
+    assert_string_equal(sl_json_text(sl_json_at(unsuspended, 0), ""), "Job");
+    sl_json_free(unsuspended);
+    sl_json_free(all);
+}
+
+static void test_policies_differ_by_what_is_missing_changed_or_too_much(void **state)
+{
+    (void)state;
+    struct sl_json *wanted = made(&(struct sl_job_rules){0}, 36);
+    struct sl_json *live = sl_json_clone(wanted);
+    struct sl_json *names = sl_policies_differing(wanted, live);
+    assert_int_equal(sl_json_len(names), 0);
+    sl_json_free(names);
+
+    sl_json_set_text(sl_json_path_make(object(live, "ValidatingAdmissionPolicy", "sluice-jobs"),
+                                       "spec.matchConstraints"),
+                     "matchPolicy", "Equivalent"); /* a default */
+    struct sl_json *other = sl_json_clone(object(live, "ValidatingAdmissionPolicy", "sluice-jobs"));
+    sl_json_set_text(sl_json_get(other, "metadata"), "name", "of-somebody-else");
+    sl_json_append(live, other);
+    names = sl_policies_differing(wanted, live);
+    assert_int_equal(sl_json_len(names), 0);
+    sl_json_free(names);
+
+    sl_json_append(sl_json_path(object(live, "ValidatingAdmissionPolicy", "sluice-start"),
+                                "spec.matchConditions"),
+                   sl_json_new_map());
+    sl_json_set_text(object(live, "ValidatingAdmissionPolicy", "sluice-orphans"), "spec", "");
+    sl_json_set_text(
+        sl_json_get(object(live, "MutatingAdmissionPolicy", "sluice-gate-pods"), "metadata"),
+        "name", "sluice-of-yesterday");
+    names = sl_policies_differing(wanted, live);
+    assert_int_equal(sl_json_len(names), 4);
+    assert_true(sl_json_has_text(names, "sluice-start") &&
+                sl_json_has_text(names, "sluice-orphans"));
+    assert_true(sl_json_has_text(names, "sluice-gate-pods") &&
+                sl_json_has_text(names, "sluice-of-yesterday"));
+    sl_json_free(names);
+    sl_json_free(live);
+    sl_json_free(wanted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_policies_of_what_is_shipped_are_those_of_the_files, forget),
+        cmocka_unit_test_teardown(test_policies_leave_out_kinds_that_are_not_managed, forget),
+        cmocka_unit_test_teardown(test_policies_gate_no_pods_where_pods_are_not_managed, forget),
+        cmocka_unit_test_teardown(test_policies_without_jobs_suspend_none, forget),
+        cmocka_unit_test_teardown(test_policies_know_kinds_of_ones_own, forget),
+        cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),
+        cmocka_unit_test_teardown(test_policies_are_for_the_namespaces_of_the_configuration,
+                                  forget),
+        cmocka_unit_test_teardown(test_policies_are_of_the_version_that_is_served, forget),
+        cmocka_unit_test_teardown(test_policies_differ_by_what_is_missing_changed_or_too_much,
+                                  forget),
+        cmocka_unit_test_teardown(test_policies_say_what_none_of_them_suspends, forget)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
