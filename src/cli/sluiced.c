@@ -98,6 +98,7 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
     configured.jobs = &config->jobs;
     config->settings.paranoid = options->paranoid;
     log_configuration(config, options->config);
+    sl_zap_warn(&options->zap);
     enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
                                             : sl_daemon_cluster_run(&configured, config, &e);
     sl_buf_fini(&facts);

@@ -36,6 +36,27 @@ class Config(unittest.TestCase):
             f"sluiced: {self.file}: waitForPodsReady.blockAdmission: must be true or false, not 1",
             f"sluiced: {self.file}: waitForPodsReady.timout: unknown field"])
 
+    def test_options_of_kueues_manager_are_taken_with_a_warning_where_they_mean_nothing(self):
+        done = subprocess.run([BUILD / "sluiced", "--kubeconfig", self.home / "none", "--zap-log-level=2", "--zap-encoder=json",
+                               "--zap-devel", "--zap-time-encoding", "iso8601"], capture_output=True, text=True, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        logged = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+        self.assertEqual([line["option"] for line in logged if line["msg"] == "option without effect"],
+                         ["--zap-devel", "--zap-time-encoding"])
+
+    def test_policies_are_printed_and_nothing_is_started(self):
+        self.file.write_text(HEAD + "integrations: {frameworks: [batch/job]}\n")
+        done = subprocess.run([BUILD / "sluiced", "--print-policies", "1.35", "--config", self.file, "--data",
+                               self.home / "data"], capture_output=True, text=True, timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertFalse((self.home / "data").exists())
+        self.assertIn("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: MutatingAdmissionPolicy\n", done.stdout)
+        self.assertNotIn("sluice-gate-pods", done.stdout)
+        self.file.write_text(HEAD + "nonsense: 1\n")
+        done = subprocess.run([BUILD / "sluiced", "--print-policies", "1.35", "--config", self.file], capture_output=True,
+                              text=True, timeout=20)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+
     def test_a_file_that_is_not_there_is_named(self):
         self.assertEqual(self.refused("--config", self.file), [f"sluiced: {self.file}: No such file or directory"])
 

@@ -41,6 +41,16 @@ static const struct sl_flag table[] = {
      "its tls.crt and tls.key, read again when they change (default: made at start)"},
     {"--enableTAS", NULL, SL_FLAG_CHOICE, AT(options.topology), "BOOL", CLUSTER,
      "accepted for Kueue's load generator; has no effect and can only be true"},
+    {"--zap-log-level", NULL, SL_FLAG_TEXT, AT(options.zap.level), "LEVEL", CLUSTER,
+     "what Kueue's manager logs: debug, info, error, panic or a number; in place of --log-level"},
+    {"--zap-encoder", NULL, SL_FLAG_TEXT, AT(options.zap.encoder), "FORMAT", CLUSTER,
+     "console or json; in place of --log-format"},
+    {"--zap-devel", NULL, SL_FLAG_CHOICE, AT(options.zap.devel), "BOOL", CLUSTER,
+     "accepted for Kueue's Deployments; has no effect"},
+    {"--zap-stacktrace-level", NULL, SL_FLAG_TEXT, AT(options.zap.stacktrace), "LEVEL", CLUSTER,
+     "the same"},
+    {"--zap-time-encoding", NULL, SL_FLAG_TEXT, AT(options.zap.encoding), "FORMAT", CLUSTER,
+     "the same"},
     {"--data", NULL, SL_FLAG_TEXT, AT(options.data_dir), "DIR", CLUSTER,
      "directory for the journal of all decisions (default: none)"},
     {"--standalone", NULL, SL_FLAG_SWITCH, AT(options.standalone), NULL, STANDALONE,
@@ -291,6 +301,8 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
                    (code = parse_journal(given.journal, &o->journal_bytes, e)) == SL_CODE_OK &&
                    (code = parse_level(given.level, &o->log_level, e)) == SL_CODE_OK) {
             code = parse_format(given.format, &o->log_json, e);
+            code =
+                code == SL_CODE_OK ? sl_zap_apply(&o->zap, &o->log_level, &o->log_json, e) : code;
         }
     }
     *out = *o;

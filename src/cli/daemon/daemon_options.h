@@ -4,6 +4,7 @@
 /* The options of sluiced. */
 #ifndef SL_CLI_DAEMON_OPTIONS_H
 #define SL_CLI_DAEMON_OPTIONS_H
+#include "cli/daemon/daemon_zap.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/common/flags.h"
@@ -21,6 +22,7 @@ struct sl_daemon_options {
                      * see allow_remote */
     const char *config;        /* NULL: Kueue's defaults */
     const char *check_config;  /* only look at this one, whatever else is given */
+    struct sl_zap zap;         /* as Kueue's manager takes them */
     unsigned policies_minor;   /* only print the policies for Kubernetes 1.N; 0: do not */
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;

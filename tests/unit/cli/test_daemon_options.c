@@ -218,6 +218,37 @@ static void test_daemon_options_print_policies_takes_a_version(void **state)
     assert_has(e.text, "--print-policies: not with --standalone");
 }
 
+static void test_daemon_options_those_of_kueues_manager_mean_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given;
+        enum sl_log_level level;
+    } levels[] = {{"2", SL_LOG_INFO},      {"0", SL_LOG_INFO},      {"3", SL_LOG_DEBUG},
+                  {"127", SL_LOG_DEBUG},   {"debug", SL_LOG_DEBUG}, {"info", SL_LOG_INFO},
+                  {"error", SL_LOG_ERROR}, {"panic", SL_LOG_ERROR}};
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        assert_int_equal(PARSE("--kubeconfig=k", "--zap-log-level", levels[i].given), SL_CODE_OK);
+        assert_int_equal(o.log_level, levels[i].level);
+    }
+    assert_int_equal(PARSE("--kubeconfig=k", "--zap-encoder=json", "--zap-devel",
+                           "--zap-time-encoding=iso8601", "--zap-stacktrace-level=error"),
+                     SL_CODE_OK);
+    assert_true(o.log_json && o.zap.devel == SL_FLAG_YES);
+    assert_int_equal(PARSE("--kubeconfig=k", "--zap-encoder=console", "--log-format=json"),
+                     SL_CODE_OK);
+    assert_false(o.log_json);
+    const char *const bad[] = {"--zap-log-level=loud", "--zap-log-level=-1", "--zap-log-level=128",
+                               "--zap-log-level=", "--zap-encoder=xml"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(PARSE("--kubeconfig=k", bad[i]), SL_CODE_BAD_REQUEST);
+        assert_has(e.text, "--zap-");
+    }
+    assert_int_equal(PARSE("--standalone", "--zap-devel"), SL_CODE_BAD_REQUEST);
+}
+
 /* Every option is in it, in the section of each mode that has it. */
 static void test_daemon_options_help_is_made_of_the_table(void **state)
 {
@@ -249,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_daemon_options_of_a_cluster_are_refused_in_standalone_mode),
         cmocka_unit_test(test_daemon_options_check_config_needs_no_mode),
         cmocka_unit_test(test_daemon_options_print_policies_takes_a_version),
+        cmocka_unit_test(test_daemon_options_those_of_kueues_manager_mean_the_same),
         cmocka_unit_test(test_daemon_options_help_is_made_of_the_table),
         cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
     };
