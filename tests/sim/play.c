@@ -20,6 +20,7 @@ static void end(struct sim *s)
 {
     sim_life_close(s);
     sl_map_free_with(s->told, sl_mem_free);
+    sl_map_free(s->ended);
     sim_placed_end();
 }
 

@@ -34,6 +34,8 @@ void sim_group_delete(struct sim *s, const struct sl_json *pods, const struct si
                       struct sim_chance *c, uint32_t percent);
 void sim_group_give_up(struct sim *s, const struct sl_json *pods, const struct sim_group *g);
 
+/* A Workload changed, or is gone: whose pods come from now on come late, if it had finished. */
+void sim_pods_told(struct sim *s, const struct sl_json *w);
 /* For rest: users mend their groups or give them up; true when they did something. */
 bool sim_pods_calm(struct sim *s);
 /* At rest: no pod runs, is on its way out, or has no Workload to wait for. */

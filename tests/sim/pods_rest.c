@@ -5,6 +5,7 @@
  * give them up; then no pod runs, none is on its way out, and each that waits has a Workload to wait for. */
 #include "controllers/jobs/podjob.h"
 #include "pods.h"
+#include <stdio.h>
 #include <string.h>
 
 static void complain(const struct sl_json *pod, const char *what)
@@ -25,23 +26,58 @@ static struct sl_json *get_workload(struct sim *s, const char *ns, const char *n
     return w;
 }
 
-/* Its group was over when it came, and its user has to see to it. */
-static bool is_late(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
+static void key_of_group(const char *ns, const char *group, char key[static 600])
 {
-    const char *group = sl_podjob_group(pod);
-    if (group == NULL) {
-        return false;
+    (void)snprintf(key, 600, "%s/%s", ns, group);
+}
+
+/* Retention takes the Workload away, and users some of the pods, and still the group was over. Until it gets another
+ * Workload, the one it had last is what counts. */
+void sim_pods_told(struct sim *s, const struct sl_json *w)
+{
+    char key[600];
+    s->ended = s->ended == NULL ? sl_map_new() : s->ended;
+    key_of_group(sl_object_namespace(w), sl_object_name(w), key);
+    if (sl_condition_true(w, "Finished")) {
+        sl_map_put(s->ended, key, (union sl_map_value){.number = 1});
+    } else {
+        (void)sl_map_remove(s->ended, key, NULL);
     }
-    struct sl_json *w = get_workload(s, sl_object_namespace(pod), group);
-    bool over = w != NULL && sl_condition_true(w, "Finished");
+}
+
+static bool has_ended(const struct sim *s, const char *ns, const char *group)
+{
+    char key[600];
+    union sl_map_value unused;
+    key_of_group(ns, group, key);
+    return s->ended != NULL && sl_map_get(s->ended, key, &unused);
+}
+
+static int64_t succeeded_of(const struct sl_json *pods, const char *group)
+{
     int64_t succeeded = 0;
-    for (size_t i = 0; i < sl_json_len(pods) && w == NULL; i++) {
+    for (size_t i = 0; i < sl_json_len(pods); i++) {
         const char *own = sl_podjob_group(sl_json_at(pods, i));
         succeeded +=
             own != NULL && strcmp(own, group) == 0 && sl_podjob_succeeded(sl_json_at(pods, i));
     }
+    return succeeded;
+}
+
+/* Its group was over when it came, and its user has to see to it. */
+static bool is_late(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
+{
+    const char *ns = sl_object_namespace(pod);
+    const char *group = sl_podjob_group(pod);
+    if (group == NULL) {
+        return false;
+    }
+    struct sl_json *w = get_workload(s, ns, group);
+    bool over = w == NULL
+                    ? has_ended(s, ns, group) || succeeded_of(pods, group) == sl_podjob_total(pod)
+                    : sl_condition_true(w, "Finished");
     sl_json_free(w);
-    return over || succeeded == sl_podjob_total(pod);
+    return over;
 }
 
 static bool is_first(const struct sl_json *pods, size_t at)

@@ -90,6 +90,7 @@ struct sim {
     struct sim_chance turns; /* when a turn ends with a commit */
     struct sim_chance rot;   /* what becomes of the database between two lives */
     struct sl_map *told;     /* workload -> what the story last said of it */
+    struct sl_map *ended;    /* workloads that had finished when they were last told of */
     struct sl_map *seen;     /* workload -> its newest version that was told in this life */
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */

@@ -408,6 +408,34 @@ static void test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group(void
         "Pods succeeded: 2/2.");
 }
 
+/* Only its user knows what it is for: nobody deletes it, also when retention has taken the Workload and users the others. */
+static void test_podgroups_pod_that_comes_when_all_is_over_is_let_go_and_stays(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    say(f, "g", "Finished", true);
+    put_pod(f, "a", "g", "", "\"phase\":\"Succeeded\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Succeeded\"");
+    put_pod(f, "c", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "c")));
+    show(f, SL_KIND_POD, "c");
+    step(f);
+    assert_true(sl_podjob_gated(pod(f, "c")));
+    fake_remove(&f->fake, SL_KIND_WORKLOAD, "ns", "g");
+    gone(f, "a");
+    gone(f, "b");
+    show(f, SL_KIND_POD, "c");
+    step(f);
+    assert_true(sl_podjob_gated(pod(f, "c")));
+    assert_null(workload(f, "g"));
+    put_pod(f, "d", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_true(sl_json_path_int(workload(f, "g"), "spec.podSets.0.count", 0) == 2);
+}
+
 static void test_podgroups_workload_of_somebody_else_is_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -1072,6 +1100,7 @@ int main(void)
         TEST(test_podgroups_excess_pod_of_a_role_that_is_full_up_is_gone_before_the_workload),
         TEST(test_podgroups_missing_pod_is_waited_for),
         TEST(test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group),
+        TEST(test_podgroups_pod_that_comes_when_all_is_over_is_let_go_and_stays),
         TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
         TEST(test_podgroups_workload_without_pods_is_let_go),
         TEST(test_podgroups_unmanaged_pod_is_not_looked_at),
