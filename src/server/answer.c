@@ -51,6 +51,13 @@ void sl_answer_error(struct sl_request *r, const struct sl_error *e)
     sl_json_free(status);
 }
 
+void sl_answer_refusal(struct sl_request *r, const struct sl_error *e, bool dirty)
+{
+    SL_PRE(r->rest != NULL);
+    sl_answer_error(r, e);
+    r->wait = dirty && sl_store_dirty(r->rest->store);
+}
+
 void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format, ...)
 {
     SL_PRE(r != NULL);

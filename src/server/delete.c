@@ -112,8 +112,9 @@ void sl_write_delete(struct sl_request *r)
         return;
     }
     struct sl_write w = write_of(r, &o);
+    bool dirty = sl_store_dirty(r->rest->store);
     if (sl_store_apply(r->rest->store, &w, &result, &e) != SL_CODE_OK) {
-        sl_answer_error(r, &e);
+        sl_answer_refusal(r, &e, dirty);
     } else {
         if (sl_object_deleting(result)) {
             sl_answer_object(r, 200, result); /* it stays until its finalizers are removed */

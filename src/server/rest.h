@@ -128,6 +128,9 @@ void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_
 void sl_answer_reset(struct sl_answer *a);
 void sl_answer_json(struct sl_request *r, int status, const struct sl_json *value);
 void sl_answer_error(struct sl_request *r, const struct sl_error *e);
+/* Of a write; `dirty`: the store was before it. The refusal may rest on what is staged: it waits until that is there,
+ * and when that is lost, the write is tried again. */
+void sl_answer_refusal(struct sl_request *r, const struct sl_error *e, bool dirty);
 void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A warning beside the answer, which has to be there already; what a header cannot carry becomes ?. */

@@ -48,11 +48,12 @@ static void write_and_answer(struct sl_request *r, const struct sl_write *w, int
         sl_json_free(unknown);
         return;
     }
+    bool dirty = sl_store_dirty(r->rest->store);
     enum sl_code code = sl_store_apply(r->rest->store, w, &result, &e);
     if (code == SL_CODE_OK) {
         sl_answer_object(r, status, result);
     } else {
-        sl_answer_error(r, &e);
+        sl_answer_refusal(r, &e, dirty);
     }
     if (code == SL_CODE_OK && w->kind == SL_KIND_COHORT) {
         sl_cycle_warn(r, result);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The client interface over the store in this process: reads see what is staged, writes are
- * answered after the commit that made them durable (a refusal comes at the same time), watches
- * start from a durable state. */
+ * answered after the commit that made them durable (a refusal comes at the same time, and is none
+ * when what it was judged by is lost), watches start from a durable state. */
 #include "store/internal.h"
 
 #include "base/check.h"
@@ -91,7 +91,7 @@ void sl_client_try_late(struct sl_store *s)
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)
 {
     struct sl_store *s = self;
-    struct sl_store_reply r = {.fn = reply, .context = context};
+    struct sl_store_reply r = {.fn = reply, .context = context, .unsure = sl_db_staged(s)};
     (void)sl_store_apply(s, w, &r.result, &r.error);
     s->replies = sl_mem_reach(s->replies, &s->reply_cap, 64, s->reply_count, sizeof *s->replies);
     s->replies[s->reply_count++] = r;

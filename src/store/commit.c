@@ -266,7 +266,9 @@ static void add_background_work(struct sl_store *s)
         sl_log(SL_LOG_WARN, "background work failed", "reason", e.text, NULL);
     }
     struct sl_error end;
-    (void)end_write(s, code != SL_CODE_OK ? &mark : NULL, &end);
+    if (end_write(s, code != SL_CODE_OK ? &mark : NULL, &end) != SL_CODE_OK) {
+        s->work_pending = true; /* what was done of it is lost */
+    }
 }
 
 /* After damage was found nothing is built on what was read. */
@@ -326,7 +328,8 @@ static void answer(struct sl_store *s, struct replies replies, enum sl_code code
     for (size_t i = 0; i < replies.count; i++) {
         struct sl_store_reply *r = &replies.at[i];
         bool done = r->result != NULL && code == SL_CODE_OK;
-        const struct sl_error *error = r->result != NULL ? e : &r->error;
+        bool lost = code != SL_CODE_OK && (r->result != NULL || r->unsure);
+        const struct sl_error *error = lost ? e : &r->error;
         if (r->fn != NULL) {
             r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error,
                   done ? r->result : NULL);

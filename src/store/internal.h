@@ -74,6 +74,7 @@ struct sl_store_reply {
     void *context;
     struct sl_json *result; /* NULL when refused */
     struct sl_error error;
+    bool unsure; /* something was staged before: a refusal may rest on it, and goes with it */
 };
 
 /* Of the directory's last user. */

@@ -619,6 +619,58 @@ static void test_rest_failed_commit_fails_the_writer_not_the_reader(void **state
     assert_int_equal(f->r.answer.status, 404);
 }
 
+/* By somebody else: the request stays as it is. */
+static void stage(struct fixture *f, enum sl_verb verb, struct sl_json *body)
+{
+    struct sl_json *result = NULL;
+    struct sl_write w = {
+        .verb = verb, .kind = SL_KIND_LOCAL_QUEUE, .ns = "default", .name = "q", .body = body};
+    assert_int_equal(sl_store_apply(f->rest.store, &w, &result, &f->e), SL_CODE_OK);
+    sl_json_free(result);
+    sl_json_free(body);
+}
+
+/* A refusal may rest on what is staged: it is none before that is there. */
+static void test_rest_refused_write_is_tried_again_when_the_commit_fails(void **state)
+{
+    struct fixture *f = *state;
+    static const struct call calls[] = {{.method = "DELETE", .uri = QUEUES "/q"},
+                                        {.method = "PATCH",
+                                         .uri = QUEUES "/q",
+                                         .type = "application/merge-patch+json",
+                                         .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"}};
+    struct sl_error full;
+    sl_error_clear(&full);
+    (void)sl_error_set(&full, SL_CODE_INTERNAL, "the disk is full");
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        make_queue(f, "q", "");
+        struct sl_json *q = NULL;
+        assert_int_equal(
+            sl_store_get(f->rest.store, SL_KIND_LOCAL_QUEUE, "default", "q", &q, &f->e),
+            SL_CODE_OK);
+        stage(f, SL_VERB_DELETE, NULL);
+        assert_int_equal(serve(f, calls[i]), 404);
+        assert_true(f->r.wait && !f->r.wrote);
+        sl_json_remove(sl_json_get(q, "metadata"), "resourceVersion");
+        stage(f, SL_VERB_CREATE, q); /* as if the deletion had been lost */
+        sl_rest_committed(&f->r, full.code, &full);
+        assert_int_equal(f->r.answer.status, 200);
+        assert_true(f->r.wait && f->r.wrote);
+        commit(f);
+        sl_rest_committed(&f->r, SL_CODE_OK, NULL);
+        assert_false(f->r.wait);
+        (void)call(f, calls[0]);
+    }
+}
+
+static void test_rest_refused_write_does_not_wait_for_nothing(void **state)
+{
+    struct fixture *f = *state;
+    commit(f);
+    assert_int_equal(serve(f, (struct call){.method = "DELETE", .uri = QUEUES "/q"}), 404);
+    assert_false(f->r.wait);
+}
+
 /* Whether it keeps what it had of the first time, only a build with sanitizers sees. */
 static void test_rest_dry_run_is_served_again_when_the_commit_fails(void **state)
 {
@@ -1386,6 +1438,8 @@ int main(void)
         CASE(test_rest_long_page_of_a_hook_takes_turns),
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
+        CASE(test_rest_refused_write_is_tried_again_when_the_commit_fails),
+        CASE(test_rest_refused_write_does_not_wait_for_nothing),
         CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
         CASE(test_rest_dry_run_is_served_again_when_the_commit_fails),
         CASE(test_rest_get_gives_the_object),

@@ -97,6 +97,54 @@ static void test_lost_batch_read_within_a_write_leaves_nothing_of_it(void **stat
     expect_lost(f, revision);
 }
 
+/* --- refusals ------------------------------------------------------------------------------------- */
+
+static void on_reply(void *context, enum sl_code code, const struct sl_error *e,
+                     struct sl_json *result)
+{
+    assert_true((code == SL_CODE_OK) == (result != NULL) && (result != NULL || e != NULL));
+    *(enum sl_code *)context = code;
+}
+
+static void delete_as_client(struct fixture *f, const char *name, enum sl_code *code)
+{
+    struct sl_client client;
+    struct sl_write w = on(SL_VERB_DELETE, SL_KIND_LOCAL_QUEUE, "default", name);
+    sl_store_client(f->store, NULL, NULL, &client);
+    client.write(client.self, &w, on_reply, code);
+}
+
+/* What there was nothing left to delete of is there: whoever was to delete it has to try again. */
+static void test_lost_batch_takes_back_what_was_refused_on_its_word(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_code code = SL_CODE_OK;
+    make_queue(f, "q", "");
+    commit(f);
+    must(f, on(SL_VERB_DELETE, SL_KIND_LOCAL_QUEUE, "default", "q"), NULL);
+    delete_as_client(f, "q", &code);
+    disk.full = true;
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_UNAVAILABLE);
+    assert_int_equal(code, SL_CODE_UNAVAILABLE);
+    assert_true(is_there(f, "q"));
+    disk.full = false;
+    delete_as_client(f, "q", &code);
+    commit(f);
+    assert_int_equal(code, SL_CODE_OK);
+    assert_false(is_there(f, "q"));
+}
+
+static void test_lost_batch_leaves_a_refusal_that_came_before_it(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_code code = SL_CODE_OK;
+    delete_as_client(f, "q", &code);
+    make_queue(f, "q", "");
+    disk.full = true;
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_UNAVAILABLE);
+    assert_int_equal(code, SL_CODE_NOT_FOUND);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, watch_disk, leave_disk)
@@ -104,6 +152,8 @@ int main(void)
         CASE(test_lost_batch_read_between_writes_takes_both_with_it),
         CASE(test_lost_batch_read_before_the_commit_is_told),
         CASE(test_lost_batch_read_within_a_write_leaves_nothing_of_it),
+        CASE(test_lost_batch_takes_back_what_was_refused_on_its_word),
+        CASE(test_lost_batch_leaves_a_refusal_that_came_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,11 +278,40 @@ static void test_lost_writes_that_cannot_be_read_are_told_later(void **state)
     assert_int_equal(told.modified, 1);
 }
 
+/* It was there to be done before the batch that is lost. A dependent that stays for its finalizer makes no more of it. */
+static void test_collect_is_taken_up_again_when_its_batch_is_lost_at_its_end(void **state)
+{
+    struct fixture *f = *state;
+    struct failing how;
+    make_queue(f, "owner", "");
+    make_owned(f, "child", "owner");
+    must(f, on(SL_VERB_PATCH_MERGE, QUEUE, "default", "child"),
+         "{\"metadata\":{\"finalizers\":[\"example.com/held\"]}}");
+    commit(f);
+    delete_queue(f, "owner", NULL);
+    break_off(f, &how, SL_SQL_OWNED, 9);
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_OK); /* without it */
+    mend(f);
+    make_queue(f, "good", "");
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_OK);
+    assert_true(is_there(f, "child"));
+    break_off(f, &how, SL_SQL_KEEP, 1);
+    assert_int_not_equal(sl_store_commit(f->store, &f->e), SL_CODE_OK);
+    assert_int_equal(how.times, 0);
+    mend(f);
+    make_queue(f, "better", "");
+    commit(f);
+    struct sl_json *child = get_queue(f, "child");
+    assert_true(sl_object_deleting(child));
+    sl_json_free(child);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_create_with_an_owner_that_cannot_be_read_is_refused),
+        CASE(test_collect_is_taken_up_again_when_its_batch_is_lost_at_its_end),
         CASE(test_collect_owner_that_cannot_be_read_keeps_its_dependents),
         CASE(test_collect_dependents_that_cannot_be_read_go_later),
         CASE(test_collect_foreground_owner_waits_for_what_cannot_be_read),
