@@ -61,12 +61,29 @@ static bool started(const struct sl_job_view *v)
     return v->f->forgets_start && sl_json_path(v->job, "status.startTime") != NULL;
 }
 
+/* Was it suspended by somebody else while it ran? */
+static bool by_hand(const struct sl_job_view *v)
+{
+    return v->f->suspended(v->f, v->job) && !sl_job_stopping(v);
+}
+
+/* What the set with that number was before it was admitted. How many pods its user has asked for since, that stays. */
+static struct sl_json *original_new(const struct sl_job_view *v, size_t index)
+{
+    struct sl_json *pod_set = sl_json_clone(sl_workload_pod_set(v->wl, index));
+    if (by_hand(v) && sl_workload_reduced_pods(v->wl, index) != v->sets.at[index].count) {
+        sl_json_remove(pod_set, "minCount");
+    }
+    return pod_set;
+}
+
 static void restore_all(const struct sl_job_view *v, struct sl_json *o)
 {
     for (size_t i = 0; v->wl != NULL && i < v->sets.count; i++) {
-        const struct sl_json *pod_set = sl_workload_pod_set(v->wl, i);
-        if (pod_set != NULL) {
+        if (sl_workload_pod_set(v->wl, i) != NULL) {
+            struct sl_json *pod_set = original_new(v, i);
             v->f->restore(v->f, o, i, pod_set);
+            sl_json_free(pod_set);
         }
     }
 }
@@ -103,16 +120,35 @@ static void restore(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
 }
 
-/* What admission adds is still in it: its user has suspended it while it ran. */
-static bool has_traces(struct sl_job_view *v)
+/* Has the template of that set the label that admission adds to each, and the Workload's has not? Kubernetes lets nobody
+ * change it in a Job that has started: all that it has more is admission's, even where the flavor or the number of pods is
+ * another one by now. */
+static bool is_marked(const struct sl_job_view *v, size_t index)
 {
+    const struct sl_json *original = sl_json_get(sl_workload_pod_set(v->wl, index), "template");
+    return v->f->forgets_start && original != NULL &&
+           sl_json_has(sl_json_path(v->sets.at[index].template, "metadata.labels"),
+                       SL_LABEL_POD_SET) &&
+           !sl_json_has(sl_json_path(original, "metadata.labels"), SL_LABEL_POD_SET);
+}
+
+/* Is there more in the template of that set than in the Workload's? */
+static bool can_be_restored(const struct sl_job_view *v, size_t index)
+{
+    struct sl_json *template = sl_json_clone(v->sets.at[index].template);
+    bool more =
+        sl_template_restore(template, sl_json_get(sl_workload_pod_set(v->wl, index), "template"));
+    sl_json_free(template);
+    return more;
+}
+
+bool sl_job_has_traces(struct sl_job_view *v)
+{
+    SL_PRE(v != NULL);
     bool traces = false;
     bool injected = v->wl != NULL && sl_job_as_admitted(v);
-    for (size_t i = 0; injected && i < v->sets.count && !traces; i++) {
-        struct sl_json *template = sl_json_clone(v->sets.at[i].template);
-        traces =
-            sl_template_restore(template, sl_json_get(sl_workload_pod_set(v->wl, i), "template"));
-        sl_json_free(template);
+    for (size_t i = 0; v->wl != NULL && i < v->sets.count && !traces; i++) {
+        traces = (injected || is_marked(v, i)) && can_be_restored(v, i);
     }
     return traces;
 }
@@ -129,7 +165,7 @@ bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why)
     if (v->f->active(v->f, v->job)) {
         return false; /* the component that runs the pods reports when they have ended */
     }
-    if (!sl_job_stopping(v) && !has_traces(v)) {
+    if (!sl_job_stopping(v) && !sl_job_has_traces(v)) {
         return true;
     }
     if (started(v)) {

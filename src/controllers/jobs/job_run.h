@@ -13,6 +13,8 @@ enum sl_stop { SL_STOP_NO_MATCH, SL_STOP_NOT_ADMITTED, SL_STOP_DELETED, SL_STOP_
 bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why);
 /* Are its pods what the reservation of its Workload has made of them? So they are in one that its user has suspended. */
 bool sl_job_as_admitted(struct sl_job_view *v);
+/* What admission adds is still in it: its user has suspended it while it ran. */
+bool sl_job_has_traces(struct sl_job_view *v);
 /* What the pending admission checks of the Workload say, "check: message; ..." (out may be NULL); false: nothing. */
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
 /* Unsuspend it with what admission adds to its pods, in one write. */

@@ -287,7 +287,7 @@ static bool runs(const struct sl_job_view *v)
  * Workload is updated; with one it is deleted, which releases the quota, and created again. */
 static void rematch(struct sl_job_view *v)
 {
-    if (runs(v)) {
+    if (runs(v) || (v->f->gated == NULL && sl_job_has_traces(v))) {
         sl_job_stop(v, SL_STOP_NO_MATCH,
                     "No matching Workload; restoring pod templates according to existent Workload");
     } else if (sl_job_prebuilt(v->job) != NULL) {

@@ -350,6 +350,54 @@ static void test_jobs_suspended_by_hand_and_evicted_it_is_restored_first(void **
     assert_true(sl_json_path(workload(f), "spec.podSets.0.template.spec.nodeSelector") == NULL);
 }
 
+static void change_flavor(struct fixture *f, const char *machine)
+{
+    const struct sl_json *flavor = fake_find(&f->fake, SL_KIND_RESOURCE_FLAVOR, "", "spot");
+    sl_json_set_text(sl_json_path(flavor, "spec.nodeLabels"), "machine", machine);
+}
+
+/* Or its Workload would ask for what another flavor had added. */
+static void test_jobs_suspended_by_hand_while_its_flavor_changes_it_is_restored_first(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_set_text(sl_json_path_make(workload(f), "metadata"), "uid", "first");
+    suspend_by_hand(f);
+    change_flavor(f, "large");
+    settle(f);
+    assert_string_equal(sl_object_uid(workload(f)), "first");
+    assert_false(sl_job_suspended(job(f)));
+    assert_string_equal(selector(f), "large");
+}
+
+static void test_jobs_suspended_and_resized_by_hand_it_is_restored_first(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    suspend_by_hand(f);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
+    settle(f);
+    assert_string_equal(selector(f), "");
+    assert_null(sl_json_path(job(f), "spec.template.metadata.labels"));
+    assert_int_equal(sl_json_path_int(workload(f), "spec.podSets.0.count", 0), 1);
+    assert_null(sl_json_path(workload(f), "spec.podSets.0.template.spec.nodeSelector"));
+}
+
+/* The number that admission has made of it is taken back, not the one that its user has. */
+static void test_jobs_reduced_and_resized_by_hand_it_keeps_its_number(void **state)
+{
+    struct fixture *f = *state;
+    admit_reduced(f, "{\"kueue.x-k8s.io/job-min-parallelism\":\"2\"}");
+    run(f);
+    settle(f);
+    suspend_by_hand(f);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 4);
+    settle(f);
+    assert_int_equal(sl_json_path_int(job(f), "spec.parallelism", 0), 4);
+    assert_int_equal(sl_json_path_int(workload(f), "spec.podSets.0.count", 0), 4);
+    assert_null(sl_json_path(workload(f), "spec.podSets.0.template.metadata.labels"));
+}
+
 static void test_jobs_completions_follow_parallelism_where_asked(void **state)
 {
     struct fixture *f = *state;
@@ -1019,6 +1067,9 @@ int main(void)
         TEST(test_jobs_admitted_job_that_is_suspended_by_hand_is_started_again),
         TEST(test_jobs_reduced_job_that_is_suspended_by_hand_keeps_its_workload),
         TEST(test_jobs_suspended_by_hand_and_evicted_it_is_restored_first),
+        TEST(test_jobs_suspended_by_hand_while_its_flavor_changes_it_is_restored_first),
+        TEST(test_jobs_suspended_and_resized_by_hand_it_is_restored_first),
+        TEST(test_jobs_reduced_and_resized_by_hand_it_keeps_its_number),
         TEST(test_jobs_completions_follow_parallelism_where_asked),
         TEST(test_jobs_least_parallelism_that_is_none_is_ignored),
         TEST(test_jobs_evicted_job_stops_is_restored_and_only_then_reported),
