@@ -13,6 +13,7 @@
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/podjob.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/form.h"
 #include "fuzz/lib/cluster.h"
 #include "fuzz/lib/joblaw.h"
 #include "fuzz/lib/producer.h"
@@ -81,7 +82,7 @@ static void make_job(const struct change *c)
     if (job_of(c->number) != NULL) {
         return;
     }
-    struct sl_json *o = cluster_make(
+    struct sl_json *o = form_json(
         "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\",\"labels\":{\"x\":\"y\"}},\"spec\":{"
         "\"suspend\":%s,\"parallelism\":%u,\"completions\":%u,\"completionMode\":\"%s\","
         "\"template\":{\"metadata\":{\"labels\":{\"app\":\"x\"}},\"spec\":{\"restartPolicy\":"
@@ -111,7 +112,7 @@ static void choose_place(struct sl_json *template, uint32_t a)
     mark(template, "spec.nodeSelector", "pool", pools[a % 4]);
     if (a / 4 % 2 != 0) {
         sl_json_set(sl_json_get(template, "spec"), "tolerations",
-                    cluster_make("[{\"key\":\"k\",\"operator\":\"Exists\"}]"));
+                    form_json("[{\"key\":\"k\",\"operator\":\"Exists\"}]"));
     } else {
         sl_json_remove(sl_json_get(template, "spec"), "tolerations");
     }
@@ -249,7 +250,7 @@ static void change_job(const struct change *c)
 /* As admission lets them in: marked, held and gated. */
 static void make_pod(const struct change *c)
 {
-    struct sl_json *o = cluster_make(
+    struct sl_json *o = form_json(
         "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p%u\",\"labels\":{\"kueue.x-k8s.io/"
         "queue-name\":\"%s\",\"kueue.x-k8s.io/managed\":\"true\"},\"finalizers\":[\"kueue.x-k8s.io/"
         "managed\"]},\"spec\":{\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"},{"
@@ -352,9 +353,9 @@ static void answer_checks(struct sl_json *o, uint32_t a, uint32_t b)
         sl_json_set_text(item, "lastTransitionTime", text);
         if (b >> i & 1u) {
             sl_json_set(item, "podSetUpdates",
-                        cluster_make("[{\"name\":\"main\",\"nodeSelector\":{\"zone\":\"%c\"},"
-                                     "\"labels\":{\"l\":\"%c\"}}]",
-                                     b / 4 % 4 == 3 ? 'b' : 'a', 'a' + (int)i));
+                        form_json("[{\"name\":\"main\",\"nodeSelector\":{\"zone\":\"%c\"},"
+                                  "\"labels\":{\"l\":\"%c\"}}]",
+                                  b / 4 % 4 == 3 ? 'b' : 'a', 'a' + (int)i));
         }
     }
 }
@@ -363,7 +364,7 @@ static void make_prebuilt(const struct change *c)
 {
     (void)shelf_put(
         SL_KIND_WORKLOAD,
-        cluster_make(
+        form_json(
             "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"prebuilt\"},\"spec\":{"
             "\"queueName\":\"lq\",\"podSets\":[{\"name\":\"main\",\"count\":%u,\"template\":{"
             "\"metadata\":{\"labels\":{\"app\":\"x\"}},\"spec\":{\"restartPolicy\":\"Never\","

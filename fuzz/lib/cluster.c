@@ -6,10 +6,9 @@
 #include "base/log.h"
 #include "controllers/control/controllers.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/form.h"
 #include "fuzz/lib/joblaw.h"
 #include "fuzz/lib/state.h"
-#include <stdarg.h>
-#include <stdio.h>
 
 enum { STEPS_MAX = 400, WAITS_MAX = 120, NODES = 4, TOPOLOGY_CPU = 2 };
 #define REST_MS 90000 /* longer than four failures (jobs_fuzz.c) of whatever is tried again */
@@ -26,20 +25,6 @@ static struct {
 } cluster;
 
 /* --- objects ----------------------------------------------------------------------------------- */
-
-struct sl_json *cluster_make(const char *format, ...)
-{
-    char text[4096];
-    va_list args;
-    struct sl_error e = {0};
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    CHECK(n > 0 && (size_t)n < sizeof text);
-    struct sl_json *v = sl_json_parse(text, (size_t)n, &e);
-    CHECK(v != NULL);
-    return v;
-}
 
 /* Who changes what is theirs leaves finalizers and the status as they are. */
 static void put(enum sl_kind kind, struct sl_json *object)
@@ -58,7 +43,7 @@ static void put(enum sl_kind kind, struct sl_json *object)
 
 void cluster_put_queue(const char *cluster_stop, const char *local_stop)
 {
-    struct sl_json *queue = cluster_make(
+    struct sl_json *queue = form_json(
         "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"stopPolicy\":\"%s\","
         "\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
         "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f0\",\"resources\":[{\"name\":"
@@ -67,15 +52,15 @@ void cluster_put_queue(const char *cluster_stop, const char *local_stop)
         cluster_stop, cluster.quota, cluster.quota / 2);
     if (cluster.checks > 0) {
         sl_json_set(sl_json_path_make(queue, "spec.admissionChecksStrategy"), "admissionChecks",
-                    cluster_make(cluster.checks == 1 ? "[{\"name\":\"a\"}]"
-                                                     : "[{\"name\":\"a\"},{\"name\":\"b\"}]"));
+                    form_json(cluster.checks == 1 ? "[{\"name\":\"a\"}]"
+                                                  : "[{\"name\":\"a\"},{\"name\":\"b\"}]"));
     }
     put(SL_KIND_CLUSTER_QUEUE, queue);
     for (int i = 0; i < 2; i++) {
         put(SL_KIND_LOCAL_QUEUE,
-            cluster_make("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
-                         "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
-                         i == 0 ? "lq" : "other", local_stop));
+            form_json("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
+                      "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
+                      i == 0 ? "lq" : "other", local_stop));
     }
 }
 
@@ -92,31 +77,30 @@ void cluster_set_checks(uint32_t checks)
 void cluster_put_flavor(uint32_t number, const char *pool)
 {
     put(SL_KIND_RESOURCE_FLAVOR,
-        cluster_make("{\"metadata\":{\"name\":\"f%u\"},\"spec\":{\"nodeLabels\":{\"pool\":\"%s\"},"
-                     "\"tolerations\":[{\"key\":\"pool\",\"value\":\"%s\",\"effect\":"
-                     "\"NoSchedule\"}]%s}}",
-                     number, pool, pool,
-                     number == 0 && cluster.setup.topology ? ",\"topologyName\":\"t\"" : ""));
+        form_json("{\"metadata\":{\"name\":\"f%u\"},\"spec\":{\"nodeLabels\":{\"pool\":\"%s\"},"
+                  "\"tolerations\":[{\"key\":\"pool\",\"value\":\"%s\",\"effect\":"
+                  "\"NoSchedule\"}]%s}}",
+                  number, pool, pool,
+                  number == 0 && cluster.setup.topology ? ",\"topologyName\":\"t\"" : ""));
 }
 
 void cluster_put_class(enum sl_kind kind, const char *name, int value)
 {
-    put(kind, cluster_make("{\"metadata\":{\"name\":\"%s\"},\"value\":%d}", name, value));
+    put(kind, form_json("{\"metadata\":{\"name\":\"%s\"},\"value\":%d}", name, value));
 }
 
 static void add_nodes(void)
 {
     put(SL_KIND_TOPOLOGY,
-        cluster_make(
-            "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[{\"nodeLabel\":\"rack\"},"
-            "{\"nodeLabel\":\"kubernetes.io/hostname\"}]}}"));
+        form_json("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[{\"nodeLabel\":\"rack\"},"
+                  "{\"nodeLabel\":\"kubernetes.io/hostname\"}]}}"));
     for (uint32_t i = 0; i < NODES; i++) {
         put(SL_KIND_NODE,
-            cluster_make("{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":"
-                         "\"n%u\",\"rack\":\"r%u\",\"pool\":\"a\"}},\"status\":{\"allocatable\":{"
-                         "\"cpu\":\"%d\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
-                         "\"status\":\"True\"}]}}",
-                         i, i, i / 2, TOPOLOGY_CPU));
+            form_json("{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":"
+                      "\"n%u\",\"rack\":\"r%u\",\"pool\":\"a\"}},\"status\":{\"allocatable\":{"
+                      "\"cpu\":\"%d\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
+                      "\"status\":\"True\"}]}}",
+                      i, i, i / 2, TOPOLOGY_CPU));
     }
 }
 
@@ -124,17 +108,17 @@ static void add_checks(void)
 {
     for (int i = 0; i < CLUSTER_CHECKS; i++) {
         put(SL_KIND_ADMISSION_CHECK,
-            cluster_make("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":"
-                         "\"example.com/check\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
-                         "\"status\":\"True\",\"reason\":\"Active\",\"message\":\"\","
-                         "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
-                         'a' + i));
+            form_json("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":"
+                      "\"example.com/check\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+                      "\"status\":\"True\",\"reason\":\"Active\",\"message\":\"\","
+                      "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
+                      'a' + i));
     }
 }
 
 static void add_cast(void)
 {
-    put(SL_KIND_NAMESPACE, cluster_make("{\"metadata\":{\"name\":\"ns\"}}"));
+    put(SL_KIND_NAMESPACE, form_json("{\"metadata\":{\"name\":\"ns\"}}"));
     if (cluster.setup.topology) {
         add_nodes();
     }

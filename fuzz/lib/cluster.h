@@ -20,8 +20,6 @@ void cluster_close(void);
 const struct sl_engine *cluster_engine(void);
 /* Only a daemon whose reads are what there is can be held to what it reads. */
 bool cluster_reads_all(void);
-/* JSON with printf's marks. */
-struct sl_json *cluster_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The daemon ends, and another begins. */
 void cluster_restart(void);

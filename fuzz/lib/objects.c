@@ -10,9 +10,9 @@
 #include "engine/conditions/released.h"
 #include "engine/state.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/form.h"
 #include "fuzz/lib/state.h"
 #include "kernel/topology/topology.h"
-#include <stdarg.h>
 #include <string.h>
 
 enum { FIXED_MAX = 16, ROUNDS_MAX = 2000 };
@@ -34,20 +34,6 @@ static bool has_topology, is_settled;
 static uint32_t quota;
 
 /* --- objects ---------------------------------------------------------------------------------- */
-
-struct sl_json *objects_make(const char *format, ...)
-{
-    char text[2048];
-    va_list args;
-    struct sl_error e = {0};
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    CHECK(n > 0 && (size_t)n < sizeof text);
-    struct sl_json *v = sl_json_parse(text, (size_t)n, &e);
-    CHECK(v != NULL);
-    return v;
-}
 
 static void renew(struct sl_json *object)
 {
@@ -137,7 +123,7 @@ void objects_delete_workload(uint32_t number)
 
 void objects_put_node_as(uint32_t number, const struct objects_node *n)
 {
-    struct sl_json *node = objects_make(
+    struct sl_json *node = form_json(
         "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":\"n%u\","
         "\"rack\":\"r%u\"}},\"spec\":{%s},\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"pods\":"
         "\"9\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
@@ -168,7 +154,7 @@ void objects_delete_node(uint32_t number)
 
 void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *local_stop)
 {
-    struct sl_json *queue = objects_make(
+    struct sl_json *queue = form_json(
         "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"stopPolicy\":"
         "\"%s\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":"
         "[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{"
@@ -177,7 +163,7 @@ void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *lo
         cluster_stop, quota);
     struct sl_json *list = sl_json_path(queue, "spec.admissionChecksStrategy.admissionChecks");
     for (uint32_t i = 0; i < checks; i++) {
-        sl_json_append(list, objects_make("{\"name\":\"%c\"}", 'a' + (int)i));
+        sl_json_append(list, form_json("{\"name\":\"%c\"}", 'a' + (int)i));
     }
     put_fixed(SL_KIND_CLUSTER_QUEUE, queue);
     objects_put_local_queue("lq", local_stop);
@@ -186,9 +172,9 @@ void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *lo
 void objects_put_local_queue(const char *name, const char *stop)
 {
     put_fixed(SL_KIND_LOCAL_QUEUE,
-              objects_make("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
-                           "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
-                           name, stop));
+              form_json("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
+                        "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
+                        name, stop));
 }
 
 void objects_set_quota(uint32_t cpu)
@@ -198,28 +184,27 @@ void objects_set_quota(uint32_t cpu)
 
 void objects_put_check(uint32_t number, bool active)
 {
-    put_fixed(
-        SL_KIND_ADMISSION_CHECK,
-        objects_make("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":\"%s\"},"
-                     "\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\"}]}}",
-                     'a' + (int)number,
-                     number == 0 ? "kueue.x-k8s.io/provisioning-request" : "example.com/check",
-                     active ? "True" : "False"));
+    put_fixed(SL_KIND_ADMISSION_CHECK,
+              form_json("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":\"%s\"},"
+                        "\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\"}]}}",
+                        'a' + (int)number,
+                        number == 0 ? "kueue.x-k8s.io/provisioning-request" : "example.com/check",
+                        active ? "True" : "False"));
 }
 
 void objects_put_flavor(const char *spec)
 {
     put_fixed(SL_KIND_RESOURCE_FLAVOR,
-              objects_make("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s%s}}", spec,
-                           has_topology ? "\"topologyName\":\"t\"" : "\"nodeLabels\":{}"));
+              form_json("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s%s}}", spec,
+                        has_topology ? "\"topologyName\":\"t\"" : "\"nodeLabels\":{}"));
 }
 
 void objects_put_topology(bool racks)
 {
     put_fixed(SL_KIND_TOPOLOGY,
-              objects_make("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[%s{\"nodeLabel\":"
-                           "\"kubernetes.io/hostname\"}]}}",
-                           racks ? "{\"nodeLabel\":\"rack\"}," : ""));
+              form_json("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[%s{\"nodeLabel\":"
+                        "\"kubernetes.io/hostname\"}]}}",
+                        racks ? "{\"nodeLabel\":\"rack\"}," : ""));
 }
 
 void objects_stop_job(uint32_t number)

@@ -24,9 +24,6 @@ void objects_close(void);
  * before knew. */
 void objects_restart(void);
 
-/* JSON with printf's marks. */
-struct sl_json *objects_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* NULL = there is none. Lent until the next write. */
 const struct sl_json *objects_workload(uint32_t number);
 /* Takes the object: a new version, which the engine sees. */

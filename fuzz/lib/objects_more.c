@@ -6,6 +6,7 @@
 #include "fuzz/lib/objects_more.h"
 #include "base/clock.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/form.h"
 #include "fuzz/lib/objects.h"
 
 static bool is_reserved(const struct sl_json *o)
@@ -26,9 +27,8 @@ static void end_pods(struct sl_json *o, uint32_t a)
     int64_t count = sl_json_path_int(o, "spec.podSets.0.count", 0);
     int64_t before = sl_json_path_int(o, "status.reclaimablePods.0.count", 0);
     int64_t now = a % 4 > before ? a % 4 : before;
-    sl_json_set(
-        sl_json_path_make(o, "status"), "reclaimablePods",
-        objects_make("[{\"name\":\"main\",\"count\":%d}]", (int)(now < count ? now : count)));
+    sl_json_set(sl_json_path_make(o, "status"), "reclaimablePods",
+                form_json("[{\"name\":\"main\",\"count\":%d}]", (int)(now < count ? now : count)));
 }
 
 static void ask_otherwise(struct sl_json *o, uint32_t a, uint32_t b)
@@ -67,7 +67,7 @@ static void begin_deletion(struct sl_json *o)
     struct sl_json *meta = sl_json_get(o, "metadata");
     sl_clock_format(objects_now_ms(), text);
     if (!sl_json_has(meta, "deletionTimestamp")) {
-        sl_json_set(meta, "finalizers", objects_make("[\"example.com/x\"]"));
+        sl_json_set(meta, "finalizers", form_json("[\"example.com/x\"]"));
         sl_json_set_text(meta, "deletionTimestamp", text);
     }
 }
@@ -81,9 +81,8 @@ static void turn_checks_round(struct sl_json *o, uint32_t a)
         sl_json_append(turned, sl_json_clone(sl_json_at(list, i - 1)));
     }
     if (a % 4 == 0) {
-        sl_json_append(turned,
-                       objects_make("{\"name\":\"strange\",\"state\":\"%s\",\"message\":\"\"}",
-                                    a % 8 == 0 ? "Ready" : "Rejected"));
+        sl_json_append(turned, form_json("{\"name\":\"strange\",\"state\":\"%s\",\"message\":\"\"}",
+                                         a % 8 == 0 ? "Ready" : "Rejected"));
     }
     sl_json_set(sl_json_path_make(o, "status"), "admissionChecks", turned);
 }
@@ -92,7 +91,7 @@ static void nominate_clusters(struct sl_json *o, uint32_t a)
 {
     struct sl_json *status = sl_json_path_make(o, "status");
     if (a % 2 == 0) {
-        sl_json_set(status, "nominatedClusterNames", objects_make("[\"east\",\"west\"]"));
+        sl_json_set(status, "nominatedClusterNames", form_json("[\"east\",\"west\"]"));
     } else {
         sl_json_remove(status, "nominatedClusterNames");
         sl_json_set_text(status, "clusterName", "east");
