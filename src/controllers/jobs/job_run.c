@@ -108,18 +108,6 @@ static void forget_start(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE_STATUS, v->f->kind, o, NULL);
 }
 
-static void restore(struct sl_job_view *v)
-{
-    struct sl_json *o = sl_json_clone(v->job);
-    restore_all(v, o);
-    struct sl_json *annotations = sl_json_path(o, "metadata.annotations");
-    sl_json_remove(annotations, STOPPING);
-    if (sl_json_len(annotations) == 0) {
-        sl_json_remove(sl_json_get(o, "metadata"), "annotations");
-    }
-    sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
-}
-
 /* Has the template of that set the label that admission adds to each, and the Workload's has not? Kubernetes lets nobody
  * change it in a Job that has started: all that it has more is admission's, even where the flavor or the number of pods is
  * another one by now. */
@@ -151,6 +139,20 @@ bool sl_job_has_traces(struct sl_job_view *v)
         traces = (injected || is_marked(v, i)) && can_be_restored(v, i);
     }
     return traces;
+}
+
+static void restore(struct sl_job_view *v)
+{
+    struct sl_json *o = sl_json_clone(v->job);
+    if (sl_job_has_traces(v)) { /* else its template is still its user's */
+        restore_all(v, o);
+    }
+    struct sl_json *annotations = sl_json_path(o, "metadata.annotations");
+    sl_json_remove(annotations, STOPPING);
+    if (sl_json_len(annotations) == 0) {
+        sl_json_remove(sl_json_get(o, "metadata"), "annotations");
+    }
+    sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
 }
 
 bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why)
@@ -432,6 +434,17 @@ static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differ
         }
     }
     return list;
+}
+
+bool sl_job_has_ended_pods(const struct sl_job_view *v)
+{
+    SL_PRE(v != NULL);
+    bool any = false;
+    bool asks = v->f->reclaimable != NULL && sl_engine_reclaims(v->j->engine);
+    for (size_t i = 0; asks && i < v->sets.count && !any; i++) {
+        any = v->f->reclaimable(v->f, v->job, i) > 0;
+    }
+    return any;
 }
 
 bool sl_job_reclaim(struct sl_job_view *v)

@@ -27,6 +27,8 @@ void sl_job_tell_ready(struct sl_job_view *v);
 /* Say how many pods have ended for good; true when that had to be written. While quota is held the
  * count only grows: what was released may be held by another workload now. */
 bool sl_job_reclaim(struct sl_job_view *v);
+/* Is there something to say of a Workload that is made for it now? */
+bool sl_job_has_ended_pods(const struct sl_job_view *v);
 
 /* What the flavors and checks of the admission add to the pods of the set with that number (template.h); NULL: *e says
  * why not. */

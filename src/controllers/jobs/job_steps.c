@@ -161,6 +161,14 @@ static bool may_make(struct sl_job_view *v)
     return true;
 }
 
+/* The rest is looked at when the Workload is seen as it is now. */
+static void look_on(struct sl_job_view *v, const struct sl_json *wl)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
+    sl_map_put(v->j->changed, key, (union sl_map_value){.number = 0});
+}
+
 static void create(struct sl_job_view *v)
 {
     bool waits = sl_job_prebuilt(v->job) != NULL;
@@ -183,6 +191,9 @@ static void create(struct sl_job_view *v)
     }
     struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
                                       sl_object_namespace(wl), sl_object_name(wl));
+    if (sl_job_has_ended_pods(v)) {
+        look_on(v, wl);
+    }
     sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
 }
 
@@ -433,14 +444,6 @@ static bool keep_up(struct sl_job_view *v)
            (v->f->composition != NULL && sl_members_tell_missing(v)) || sl_job_reclaim(v);
 }
 
-/* The rest is looked at when the Workload is seen as it is now. */
-static void look_on(struct sl_job_view *v)
-{
-    char key[SL_KEY_SIZE];
-    sl_key_print(sl_object_namespace(v->wl), sl_object_name(v->wl), key);
-    sl_map_put(v->j->changed, key, (union sl_map_value){.number = 0});
-}
-
 static void act_with_workload(struct sl_job_view *v)
 {
     bool admitted = sl_condition_true(v->wl, "Admitted");
@@ -450,7 +453,7 @@ static void act_with_workload(struct sl_job_view *v)
     } else if (v->f->composition != NULL && !sl_members_match(v)) {
         rematch(v);
     } else if (keep_up(v)) {
-        look_on(v);
+        look_on(v, v->wl);
     } else if (sl_condition_true(v->wl, "Evicted") && (reserved || runs(v))) {
         stop_for_eviction(v);
     } else if (v->f->gated != NULL && admitted ? sl_members_wait(v) : !runs(v)) {

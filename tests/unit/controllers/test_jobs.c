@@ -465,6 +465,26 @@ static void test_jobs_pods_that_ended_for_good_are_reported(void **state)
     assert_false(sl_job_suspended(job(f)));
 }
 
+/* Nothing else happens to one that waits for its checks. */
+static void test_jobs_ended_pods_are_reported_of_a_new_workload_at_once(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    sl_json_set_int(sl_json_path_make(job(f), "status"), "succeeded", 1);
+    struct sl_json *seen = sl_json_clone(job(f));
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, seen, false, T0);
+    sl_json_free(seen);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    set(f, "QuotaReserved", true);
+    seen = sl_json_clone(workload(f));
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, seen, false, T0);
+    sl_json_free(seen);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_int_equal(reclaimable(f), 1);
+}
+
 static void test_jobs_count_of_ended_pods_shrinks_only_without_quota(void **state)
 {
     struct fixture *f = *state;
@@ -511,6 +531,27 @@ static void test_jobs_unsuspended_by_hand_is_suspended_again(void **state)
     settle(f);
     assert_true(sl_job_suspended(job(f)));
     assert_non_null(workload(f));
+}
+
+/* It was never started: what its user has made of it since is not what admission has added. */
+static void test_jobs_unsuspended_by_hand_and_changed_it_keeps_the_change(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    sl_json_set_bool(sl_json_get(job(f), "spec"), "suspend", false);
+    sl_json_set_int(sl_json_path_make(job(f), "status"), "active", 1);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+    sl_json_set_text(sl_json_path_make(job(f), "spec.template.spec.nodeSelector"), "machine",
+                     "own");
+    settle(f);
+    assert_null(sl_json_path(job(f), "metadata.annotations"));
+    assert_string_equal(selector(f), "own");
+    assert_string_equal(
+        sl_json_path_text(workload(f), "spec.podSets.0.template.spec.nodeSelector.machine", ""),
+        "own");
 }
 
 /* Its job is gone, so that it is deleted at once, and our watch has not told. */
@@ -1078,6 +1119,8 @@ int main(void)
         TEST(test_jobs_ended_pods_are_not_reported_without_the_gate),
         TEST(test_jobs_no_more_ended_pods_than_the_workload_has),
         TEST(test_jobs_unsuspended_by_hand_is_suspended_again),
+        TEST(test_jobs_unsuspended_by_hand_and_changed_it_keeps_the_change),
+        TEST(test_jobs_ended_pods_are_reported_of_a_new_workload_at_once),
         TEST(test_jobs_workload_that_vanishes_is_not_made_without_end),
         TEST(test_jobs_ended_job_finishes_and_releases_its_workload),
         TEST(test_jobs_changed_while_suspended_the_workload_follows),
