@@ -211,6 +211,12 @@ static bool is_reading(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
+/* By way of the API server a page has that one's name, or that of `kubectl proxy`. A question writes nothing. */
+static bool is_proxied_question(const struct exchange *x)
+{
+    return x->server->rest.store == NULL && sl_serve_is_question(&x->request);
+}
+
 /* The API has no passwords, so a page of some web site must not be able to use it. One of another port of this machine
  * may ask, as its browser lets it read nothing; but it may not write. */
 static bool check_caller(struct exchange *x)
@@ -219,7 +225,8 @@ static bool check_caller(struct exchange *x)
     const char *fetch = sl_http_header(x, "Sec-Fetch-Site");
     const char *site = origin == NULL ? NULL : strstr(origin, "://");
     bool here = host == NULL || sl_listen_is_loopback_name(host);
-    bool own = site != NULL && host != NULL && strcmp(site + 3, host) == 0;
+    bool own = (site != NULL && host != NULL && strcmp(site + 3, host) == 0) ||
+               (is_proxied_question(x) && fetch != NULL && strcmp(fetch, "same-origin") == 0);
     bool local = site != NULL && here && sl_listen_is_loopback_name(site + 3);
     bool reads = is_reading(x->request.method);
     bool other = fetch != NULL && strcmp(fetch, "same-origin") != 0 && strcmp(fetch, "none") != 0;

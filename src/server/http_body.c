@@ -21,7 +21,7 @@ static bool has_body(const struct exchange *x)
  * memory. */
 static void check(struct exchange *x)
 {
-    if (x->server->rest.store == NULL) {
+    if (x->server->rest.store == NULL && !sl_serve_is_question(&x->request)) {
         sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "this server accepts no request bodies");
         x->served = true;
         return;

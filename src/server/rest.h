@@ -121,6 +121,7 @@ struct sl_accept sl_accept_parse(const char *text); /* NULL = anything */
 
 /* Fills r->answer (and wait, wrote, again). */
 void sl_rest_serve(struct sl_request *r);
+bool sl_serve_is_question(const struct sl_request *r); /* of struct sl_server_question */
 /* After a commit: makes the answer final, or serves again. */
 void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_error *e);
 

@@ -75,15 +75,20 @@ static void ask(struct sl_request *r, const struct sl_server_question *question)
     }
 }
 
-static bool serve_question(struct sl_request *r)
+static const struct sl_server_question *question_of(const struct sl_request *r)
 {
     for (size_t i = 0; i < r->rest->question_count; i++) {
         if (strcmp(r->rest->questions[i].path, r->path) == 0) {
-            ask(r, &r->rest->questions[i]);
-            return true;
+            return &r->rest->questions[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+bool sl_serve_is_question(const struct sl_request *r)
+{
+    SL_PRE(r != NULL);
+    return question_of(r) != NULL;
 }
 
 static bool serve_hook(struct sl_request *r)
@@ -92,7 +97,9 @@ static bool serve_hook(struct sl_request *r)
         serve_page(r);
         return true;
     }
-    if (serve_question(r)) {
+    const struct sl_server_question *question = question_of(r);
+    if (question != NULL) {
+        ask(r, question);
         return true;
     }
     for (size_t i = 0; i < r->rest->hook_count; i++) {

@@ -121,7 +121,8 @@ static int setup(void **state)
     assert_int_equal(sl_store_open(f->dir, &f->store, &e), SL_CODE_OK);
     assert_int_equal(sl_server_start(&f->loop, f->store, &o, &f->server, &e), SL_CODE_OK);
     f->port = sl_server_port(f->server);
-    const struct sl_server_options pages = {.listen = "127.0.0.1:0", .connections_max = 4};
+    const struct sl_server_options pages = {
+        .listen = "127.0.0.1:0", .connections_max = 4, .questions = &question, .question_count = 1};
     assert_int_equal(sl_server_start(&f->loop, NULL, &pages, &f->pages, &e), SL_CODE_OK);
     f->pages_port = sl_server_port(f->pages);
     assert_int_equal(uv_async_init(&f->loop, &f->stop, on_stop), 0);
@@ -228,10 +229,10 @@ static void hear_the_end(int fd)
 }
 
 /* One request on a connection of its own; its whole answer. Returns the status. */
-static int ask(const struct fixture *f, const char *method, const char *uri, const char *body,
-               struct sl_buf *in)
+static int ask_port(unsigned port, const char *method, const char *uri, const char *body,
+                    struct sl_buf *in)
 {
-    int fd = dial(f), status = 0;
+    int fd = dial_port(port), status = 0;
     request(fd, method, uri, "Connection: close\r\n", body);
     sl_buf_reset(in);
     hear(fd, in, NULL);
@@ -239,6 +240,12 @@ static int ask(const struct fixture *f, const char *method, const char *uri, con
     assert_true(in->len > 12);
     status = atoi(in->data + 9);
     return status;
+}
+
+static int ask(const struct fixture *f, const char *method, const char *uri, const char *body,
+               struct sl_buf *in)
+{
+    return ask_port(f->port, method, uri, body, in);
 }
 
 static const char *queue_body(const char *name)
@@ -261,6 +268,18 @@ static void test_http_question_is_answered(void **state)
     assert_int_equal(ask(f, "GET", "/question", NULL, &in), 405);
     assert_non_null(strstr(in.data, "Allow: POST"));
     assert_int_equal(ask(f, "POST", "/question/more", "{}", &in), 404);
+    sl_buf_fini(&in);
+}
+
+/* Of a server without a store, too, which takes no other bodies. */
+static void test_http_server_of_pages_answers_questions(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    assert_int_equal(ask_port(f->pages_port, "POST", "/question", "{}", &in), 200);
+    assert_non_null(strstr(in.data, "{\"answer\":1}"));
+    assert_int_equal(ask_port(f->pages_port, "POST", "/question/more", "{}", &in), 413);
+    assert_int_equal(ask_port(f->pages_port, "GET", "/question", "{}", &in), 405);
     sl_buf_fini(&in);
 }
 
@@ -556,6 +575,32 @@ static void test_http_foreign_pages_are_refused(void **state)
     sl_buf_fini(&in);
 }
 
+/* By way of the API server a page has another name than the server that is asked: its browser has to vouch for it. */
+static void test_http_page_of_a_proxy_may_ask(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *headers, *answer;
+    } cases[] = {
+        {"Origin: http://127.0.0.1:8001\r\nSec-Fetch-Site: same-origin\r\n", "200 OK"},
+        {"Origin: http://127.0.0.1:8001\r\nSec-Fetch-Site: cross-site\r\n", "403 Forbidden"},
+        {"Origin: http://127.0.0.1:8001\r\n", "403 Forbidden"}};
+    struct sl_buf in = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int fd = dial_port(f->pages_port);
+        request(fd, "POST", "/question", cases[i].headers, "{}");
+        sl_buf_reset(&in);
+        hear(fd, &in, cases[i].answer);
+        (void)close(fd);
+    }
+    int fd = dial(f); /* which has a store, and no proxy before it */
+    request(fd, "POST", "/question", cases[0].headers, "{}");
+    sl_buf_reset(&in);
+    hear(fd, &in, "403 Forbidden");
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
 static void test_http_long_list_arrives_whole(void **state)
 {
     struct fixture *f = *state;
@@ -687,6 +732,8 @@ int main(void)
         CASE(test_http_watch_gets_what_others_write),
         CASE(test_http_watch_ends_at_its_timeout),
         CASE(test_http_watchers_that_hang_up_are_noticed),
+        CASE(test_http_server_of_pages_answers_questions),
+        CASE(test_http_page_of_a_proxy_may_ask),
         CASE(test_http_body_over_the_limit_is_413),
         CASE(test_http_unfinished_header_is_ended),
         CASE(test_http_bodies_together_have_a_limit),
