@@ -3,15 +3,16 @@
 
 /* What the daemon foresees: when what waits will start, and what would happen if something changed. Where it is not
  * offered, nothing of it is shown. */
-import { get, post } from "./api.js";
+import { VISIBILITY, post } from "./api.js";
 import { clock, duration } from "./dom.js";
 
-const PATH = "/simulate";
+const PATH = `${VISIBILITY}/simulations`;
 
 let offered = null; /* a promise of whether it is */
 
+/* By a question that has no answer: who may not ask is told so instead. */
 export function isOffered() {
-    offered ??= get(PATH).then(() => true, (error) => error.status === 405);
+    offered ??= post(PATH, { limit: 0 }).then(() => true, (error) => [400, 429].includes(error.status));
     return offered;
 }
 

@@ -46,6 +46,17 @@ class Sluicectl(WorkScene):
         self.ctl("delete", "wl", "--all", "--yes", *ns)
         eventually(lambda: not self.workloads(), what="no workloads")
 
+    def test_what_only_the_daemon_knows_needs_its_api_services(self):
+        wait_for_leader(self.plane, [self.daemon()])
+        self.queues(1)
+        self.create(*(job(n, "main", run_for="60s") for n in ("first", "second")))
+        self.workload("second", lambda w: condition(w, "QuotaReserved"), "a reason")
+        for words in (("why", "second"), ("pending", "--start"), ("what-if", "--stop-queue", f"{self.namespace}-main"), ("pending",)):
+            done = self.ctl(*words, "-n", self.namespace, check=False)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("its APIServices are missing (kubectl apply -k deploy/kubernetes/visibility)", done.stderr, words)
+        self.assertIn('"pending": 1', self.ctl("dashboard", "-o", "json").stdout)
+
 
 if __name__ == "__main__":
     import unittest

@@ -146,6 +146,23 @@ class Visibility(WorkScene):
         self.assertEqual([(e["involvedObject"]["name"], e["reason"], e["type"]) for e in events], [("next-0", "WaitingForQuota", "Normal")])
         self.assertIn("Position 1 of ", events[0]["message"])
 
+    def test_what_would_happen_is_told_to_those_who_may_ask(self):
+        self.served()
+        self.waiting(1)
+        asks = lambda token, body={}: self.plane.request("POST", f"{GROUP}/v1beta2/simulations", body, token=token)
+        status, answer = asks("user-token")
+        self.assertEqual((status, answer["reason"]), (403, "Forbidden"))
+        self.assertIn('User "jane" cannot create resource "simulations"', answer["message"])
+        self.assertEqual([w["namespace"] for w in asks("admin-token")[1]["workloads"]], [self.namespace])
+        self.assertEqual(asks("admin-token", {"limit": 0})[0], 400)
+        self.assertEqual(asks("admin-token", {"changes": [{"apply": {"x": "x" * (2 << 20)}}]})[0], 413)
+        binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+        self.addCleanup(self.plane.request, "DELETE", f"{binding}/planner")
+        self.plane.request("POST", binding, {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "planner"},
+                                             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "sluice-foresight"},
+                                             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        eventually(lambda: asks("user-token")[0] == 200, 30, what="the right to ask")
+
     # --- past the API server --------------------------------------------------------------------------------------
     def connect(self, certificate=None, client="127.0.0.1"):
         """To the daemon itself, from an address of this machine."""
@@ -338,12 +355,14 @@ class Visibility(WorkScene):
         browser.open(self.proxy("admin") + f"#/pending/{self.queue}")
         sees("3 pending")
         sees("insufficient unused quota for cpu")
+        sees("What if")
         self.create(job("one-more", "main"))
         sees("4 pending")
         browser.open("about:blank")
         browser.open(self.proxy("user"))
         sees("You may not list workloads of all namespaces: choose a namespace above.")
         sees("You may not list clusterqueues.")
+        self.assertNotIn("What if", browser.text())
         self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "jane", "namespace": self.namespace},
                      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
                      "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})

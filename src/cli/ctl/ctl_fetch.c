@@ -110,6 +110,10 @@ enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
             break;
         }
         code = fetch_page(c, sl_object_name(queue), of_each, 0, items, e);
+        if (code == SL_CODE_UNAVAILABLE) { /* nobody can say more than the Workloads do */
+            code = SL_CODE_OK;
+            break;
+        }
         code = code == SL_CODE_NOT_FOUND ? SL_CODE_OK : code; /* it was deleted meanwhile */
     }
     sl_waiting_freshen(workloads, items);

@@ -118,7 +118,8 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {SL_DUMP_PATH, sl_dump_serve, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
     const struct sl_server_question questions[] = {
-        {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight}};
+        {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight},
+        {SL_FORESIGHT_RESOURCE_PATH, sl_foresight_answer, d->foresight}};
     struct sl_server_options o = {.listen = options->listen,
                                   .allow_remote = options->allow_remote,
                                   .hooks = hooks,

@@ -121,16 +121,18 @@ static enum sl_code serve(struct sl_daemon_visibility *v, uv_loop_t *loop,
         {"/openapi/", sl_visibility_openapi, place->pages},
         {"/metrics", sl_pages_metrics, place->pages}};
     const struct sl_server_question questions[] = {
-        {SL_FORESIGHT_PATH, sl_foresight_answer, place->foresight}};
-    struct sl_server_options o = {.allow_remote = true, /* no request is served without a user */
-                                  .hooks = hooks,
-                                  .hook_count = sizeof hooks / sizeof hooks[0],
-                                  .questions = questions,
-                                  .question_count = place->foresight == NULL ? 0 : 1,
-                                  .connections_max = CONNECTIONS_MAX,
-                                  .version = SL_VERSION,
-                                  .tls = v->tls,
-                                  .guard = {ask, v}};
+        {SL_FORESIGHT_PATH, sl_foresight_answer, place->foresight},
+        {SL_FORESIGHT_RESOURCE_PATH, sl_foresight_answer, place->foresight}};
+    struct sl_server_options o = {
+        .allow_remote = true, /* no request is served without a user */
+        .hooks = hooks,
+        .hook_count = sizeof hooks / sizeof hooks[0],
+        .questions = questions,
+        .question_count = place->foresight == NULL ? 0 : sizeof questions / sizeof questions[0],
+        .connections_max = CONNECTIONS_MAX,
+        .version = SL_VERSION,
+        .tls = v->tls,
+        .guard = {ask, v}};
     enum sl_code code = listen_at(loop, &o, place, &v->server, e);
     if (code == SL_CODE_OK && place->foresight != NULL) {
         sl_foresight_serve(place->foresight, v->server);

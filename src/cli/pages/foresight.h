@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Questions about what would happen: POST /simulate. Each is answered by a copy of this process, which the loop goes on
- * beside; a few at once, and each for some seconds at most. Nothing is written. */
+/* Questions about what would happen, by POST. Each is answered by a copy of this process, which the loop goes on beside; a
+ * few at once, and each for some seconds at most. Nothing is written. */
 #ifndef SL_CLI_FORESIGHT_H
 #define SL_CLI_FORESIGHT_H
-#include "cli/pages/pages.h"
+#include "cli/pages/visibility.h"
 
 #define SL_FORESIGHT_PATH "/simulate"
+/* The same as a resource of the Visibility API: by way of the API server, with the rights that it gives. */
+#define SL_FORESIGHT_RESOURCE "simulations"
+#define SL_FORESIGHT_RESOURCE_PATH SL_VISIBILITY_GROUP_PATH "/v1beta2/" SL_FORESIGHT_RESOURCE
 #define SL_FORESIGHT_AT_ONCE_MAX 2u
 
 struct sl_foresight;

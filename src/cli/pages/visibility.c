@@ -5,6 +5,7 @@
 #include "cli/pages/visibility.h"
 #include "base/effort.h"
 #include "base/mem.h"
+#include "cli/pages/foresight.h"
 #include "cli/pages/why.h"
 #include <errno.h>
 #include <stdio.h>
@@ -249,41 +250,44 @@ static void serve_pending(const struct sl_pages *p, const struct question *q,
 
 /* --- discovery ------------------------------------------------------------------------------- */
 
-/* Why it waits: a subresource alone, of resources that are other groups'. */
-static void add_why(struct sl_json *resources, const struct sl_why_resource *why)
+struct resource {
+    const char *name, *singular, *kind;
+    const char *verb; /* NULL: none */
+    bool namespaced;
+};
+
+static void add_resource(struct sl_json *resources, const struct resource *resource)
 {
     struct sl_json *r = sl_json_new_map();
     struct sl_json *verbs = sl_json_new_list();
-    char full[64];
-    (void)snprintf(full, sizeof full, "%s/why", why->plural);
-    sl_json_append(verbs, sl_json_new_text("get"));
-    sl_json_set_text(r, "name", full);
-    sl_json_set_text(r, "singularName", "");
-    sl_json_set_bool(r, "namespaced", why->namespaced);
-    sl_json_set_text(r, "kind", SL_WHY_KIND);
+    if (resource->verb != NULL) {
+        sl_json_append(verbs, sl_json_new_text(resource->verb));
+    }
+    sl_json_set_text(r, "name", resource->name);
+    sl_json_set_text(r, "singularName", resource->singular);
+    sl_json_set_bool(r, "namespaced", resource->namespaced);
+    sl_json_set_text(r, "kind", resource->kind);
     sl_json_set(r, "verbs", verbs);
     sl_json_append(resources, r);
 }
 
-static void add_resource(struct sl_json *resources, const char *name, bool local, bool pending)
+/* Why it waits: a subresource alone, of resources that are other groups'. */
+static void add_why(struct sl_json *resources, const struct sl_why_resource *why)
 {
-    struct sl_json *r = sl_json_new_map();
-    struct sl_json *verbs = sl_json_new_list();
     char full[64];
-    (void)snprintf(full, sizeof full, "%ss%s", name, pending ? "/pendingworkloads" : "");
-    if (pending) {
-        sl_json_append(verbs, sl_json_new_text("get"));
-    }
-    sl_json_set_text(r, "name", full);
-    sl_json_set_text(r, "singularName", pending ? "" : name);
-    sl_json_set_bool(r, "namespaced", local);
-    sl_json_set_text(r, "kind", "PendingWorkloadsSummary");
-    sl_json_set(r, "verbs", verbs);
-    sl_json_append(resources, r);
+    (void)snprintf(full, sizeof full, "%s/why", why->plural);
+    const struct resource r = {full, "", SL_WHY_KIND, "get", why->namespaced};
+    add_resource(resources, &r);
 }
 
 static struct sl_json *resources_new(const char *version)
 {
+    static const char kind[] = "PendingWorkloadsSummary";
+    static const struct resource pending[] = {
+        {"clusterqueues", "clusterqueue", kind, NULL, false},
+        {"clusterqueues/pendingworkloads", "", kind, "get", false},
+        {"localqueues", "localqueue", kind, NULL, true},
+        {"localqueues/pendingworkloads", "", kind, "get", true}};
     char text[64];
     struct sl_json *list = sl_json_new_map();
     struct sl_json *resources = sl_json_new_list();
@@ -291,12 +295,16 @@ static struct sl_json *resources_new(const char *version)
     sl_json_set_text(list, "kind", "APIResourceList");
     sl_json_set_text(list, "apiVersion", "v1");
     sl_json_set_text(list, "groupVersion", text);
-    add_resource(resources, "clusterqueue", false, false);
-    add_resource(resources, "clusterqueue", false, true);
-    add_resource(resources, "localqueue", true, false);
-    add_resource(resources, "localqueue", true, true);
+    for (size_t i = 0; i < sizeof pending / sizeof pending[0]; i++) {
+        add_resource(resources, &pending[i]);
+    }
     for (const struct sl_why_resource *r = sl_why_resources; r->plural != NULL; r++) {
         add_why(resources, r);
+    }
+    if (strcmp(version, sl_visibility_versions[0]) == 0) {
+        const struct resource foresight = {SL_FORESIGHT_RESOURCE, "simulation", "Simulation",
+                                           "create", false};
+        add_resource(resources, &foresight);
     }
     sl_json_set(list, "resources", resources);
     return list;

@@ -167,11 +167,26 @@ enum sl_code sl_remote_refused(long http, const struct sl_buf *body, struct sl_e
     return code;
 }
 
-static enum sl_code finish(struct sl_remote *r, const struct sl_buf *body, struct sl_json **out,
-                           struct sl_error *e)
+/* What an API server says of an API that is nobody's, or whose server is not there: no Status. */
+static bool is_unserved(const char *path, long http, const struct sl_buf *body)
+{
+    static const char api[] = "/apis/visibility.kueue.x-k8s.io/";
+    return (http == 404 || http == 503) && strncmp(path, api, sizeof api - 1) == 0 &&
+           (body->len == 0 || body->data[0] != '{');
+}
+
+static enum sl_code finish(struct sl_remote *r, const char *path, const struct sl_buf *body,
+                           struct sl_json **out, struct sl_error *e)
 {
     long http = 0;
     curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &http);
+    if (is_unserved(path, http, body)) {
+        return sl_error_set(
+            e, SL_CODE_UNAVAILABLE,
+            "Sluice cannot be asked at %s: its APIServices are missing (kubectl apply "
+            "-k deploy/kubernetes/visibility), or no instance leads",
+            r->server);
+    }
     if (http < 200 || http > 299) {
         return sl_remote_refused(http, body, e);
     }
@@ -227,8 +242,8 @@ enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, str
         curl_easy_setopt(r->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request.len);
     }
     CURLcode failure = curl_easy_perform(r->curl);
-    enum sl_code code =
-        failure == CURLE_OK ? finish(r, &response, out, e) : sl_remote_unreachable(r, failure, e);
+    enum sl_code code = failure == CURLE_OK ? finish(r, call->path, &response, out, e)
+                                            : sl_remote_unreachable(r, failure, e);
     curl_slist_free_all(headers);
     sl_buf_fini(&type);
     sl_buf_fini(&url);
@@ -249,7 +264,7 @@ enum sl_code sl_remote_text(struct sl_remote *r, const char *path, const char *u
     curl_easy_setopt(at->curl, CURLOPT_WRITEDATA, out);
     CURLcode failure = curl_easy_perform(at->curl);
     enum sl_code code =
-        failure == CURLE_OK ? finish(at, out, NULL, e) : sl_remote_unreachable(at, failure, e);
+        failure == CURLE_OK ? finish(at, "", out, NULL, e) : sl_remote_unreachable(at, failure, e);
     if (at != r) {
         sl_remote_close(at);
     }
@@ -316,7 +331,7 @@ enum sl_code sl_remote_stream(struct sl_remote *r, const char *path, sl_line_fn 
     CURLcode failure = curl_easy_perform(r->curl);
     enum sl_code code = SL_CODE_OK;
     if (!s.stopped) {
-        code = failure == CURLE_OK ? finish(r, &s.rest, NULL, e)
+        code = failure == CURLE_OK ? finish(r, path, &s.rest, NULL, e)
                                    : sl_remote_unreachable(r, failure, e);
     }
     sl_buf_fini(&url);

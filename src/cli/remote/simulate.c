@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATH "/apis/visibility.kueue.x-k8s.io/v1beta2/simulations"
 #define COPIES_MAX 1000
 #define ROWS_OF_ALL 100000
 #define ROWS_THAT_DIFFER 1000
@@ -324,7 +325,7 @@ enum sl_code sl_simulate_ask(struct sl_remote *remote, struct sl_json *changes, 
     if (horizon != NULL) {
         sl_json_set_int(body, "horizonSeconds", (ms + 999) / 1000);
     }
-    struct sl_call call = {.method = "POST", .path = "/simulate", .body = body};
+    struct sl_call call = {.method = "POST", .path = PATH, .body = body};
     code = code == SL_CODE_OK ? sl_remote_call(remote, &call, out, e) : code;
     sl_json_free(body);
     return code;

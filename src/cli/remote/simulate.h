@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Asking the daemon what would happen (POST /simulate): files and words of a command line become changes of objects. */
+/* Asking the daemon what would happen: files and words of a command line become changes of objects. */
 #ifndef SL_CLI_SIMULATE_H
 #define SL_CLI_SIMULATE_H
 #include "cli/common/flags.h"

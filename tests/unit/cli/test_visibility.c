@@ -284,6 +284,11 @@ static void test_visibility_discovery_names_versions_and_resources(void **state)
     assert_true(sl_json_path_bool(list, "resources.4.namespaced", false));
     assert_string_equal(sl_json_path_text(list, "resources.8.name", ""), "clusterqueues/why");
     assert_false(sl_json_path_bool(list, "resources.8.namespaced", true));
+    assert_int_equal(sl_json_len(sl_json_get(list, "resources")), 9);
+    sl_json_free(list);
+    list = visit(BASE "v1beta2", "", 200); /* Kueue's v1beta1 stays as it is */
+    assert_string_equal(sl_json_path_text(list, "resources.9.name", ""), "simulations");
+    assert_string_equal(sl_json_path_text(list, "resources.9.verbs.0", ""), "create");
     sl_json_free(list);
     struct sl_server_page page = {.status = 200};
     sl_visibility_groups(NULL, "/apis", "", &page);
