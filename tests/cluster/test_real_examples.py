@@ -1,5 +1,4 @@
 """deploy/examples on a real cluster: the quickstart to its end; the topology example with a node that dies."""
-import re
 
 from work_scene import *
 
@@ -56,22 +55,6 @@ class Examples(WorkScene):
             self.assertEqual(status["status"]["succeeded"], status["spec"]["completions"], name)
         for queue in ("research", "training", "nightly"):
             eventually(lambda q=queue: self.used(f"{KUEUE}/clusterqueues/{q}") == (0, 0), what=f"{queue} empty")
-
-    def test_page_about_installing_has_queues_and_a_job_that_start(self):
-        self.daemon()
-        text = (ROOT / "docs/install.md").read_text()
-        blocks = re.findall(r"(?s)```yaml\n(.*?)```", text)
-        self.assertEqual(len(blocks), 2)
-        for block in blocks:
-            self.plane.kubectl("create", "--validate=strict", "-f", "-", stdin=block)
-        self.addCleanup(self.plane.kubectl, "delete", "localqueue", "team")
-        self.addCleanup(self.plane.kubectl, "delete", "job", "--all")
-
-        def started():
-            jobs = self.plane.get("/apis/batch/v1/namespaces/default/jobs")["items"]
-            return [j for j in jobs if j["status"].get("active") == 3 and not j["spec"]["suspend"]]
-
-        eventually(started, what="three pods of the first job")
 
     def test_topology_places_a_job_and_replaces_its_dead_node(self):
         self.apply("topology", "10-queues.yaml")

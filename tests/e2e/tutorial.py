@@ -13,6 +13,8 @@ the page, and what it prints is not compared. Elsewhere an address and a directo
     /tmp/sluice-tutorial     its directory: a new one for each run
     build/                   where the programs were built
 
+A page about a cluster is followed by a Reader of its own (tests/cluster/test_tutorial.py).
+
 Two lines are the same when they are so after these changes, in both:
 
     blanks                   several are one, and none at the end
@@ -29,7 +31,7 @@ import os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
 from daemon import BUILD, KUBECTL, ROOT, free_port
 
-LOOKS = re.compile(r"(build/)?(sluicectl (get|describe|pending|why|what-if|shares|status|topology|node list|history|usage|list|"
+LOOKS = re.compile(r"(build/)?((sluicectl|kubectl sluice) (get|describe|pending|why|what-if|shares|status|topology|node list|history|usage|list|"
                    r"version)|kubectl (--server \S+ )?(get|describe))\b|curl ")
 STARTS = re.compile(r"(build/sluiced|make run)\b")
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
@@ -89,12 +91,14 @@ class Reader:
         bin_directory = self.home / "bin"
         bin_directory.mkdir()
         (bin_directory / "kubectl").symlink_to(KUBECTL)
-        env = {**os.environ, "HOME": str(self.home), "PATH": f"{bin_directory}:{os.environ['PATH']}",
-               "DATA": str(self.home / "data"), "LISTEN": self.address, "SLUICE_SERVER": f"http://{self.address}"}
-        env.pop("KUBECONFIG", None)
-        self.env = env
-        self.shell = subprocess.Popen(["bash", "--norc"], cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE,
+        self.env = {name: value for name, value in os.environ.items() if name not in ("KUBECONFIG", "SLUICE_SERVER", "SLUICE_KUBECONFIG")}
+        self.env.update(HOME=str(self.home), PATH=f"{bin_directory}:{os.environ['PATH']}", **self.server())
+        self.shell = subprocess.Popen(["bash", "--norc"], cwd=ROOT, env=self.env, text=True, stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def server(self):
+        """The variables that say which one it is."""
+        return {"DATA": str(self.home / "data"), "LISTEN": self.address, "SLUICE_SERVER": f"http://{self.address}"}
 
     def close(self):
         self.shell.stdin.close()
@@ -155,10 +159,10 @@ class Reader:
         return printed
 
 
-def follow(page, write=False):
+def follow(page, write=False, reader=Reader):
     """[(command, expected, printed)] of what differs, and the page as it should be."""
     different, out, at = [], "", 0
-    reader = Reader()
+    reader = reader()
     try:
         for command, expected, begin, end in steps(page):
             if STARTS.match(command):
@@ -174,10 +178,10 @@ def follow(page, write=False):
     return different, out + page[at:]
 
 
-def main(pages):
+def main(pages, reader=Reader):
     for name in pages:
         path = pathlib.Path(name)
-        different, text = follow(path.read_text(), write=True)
+        different, text = follow(path.read_text(), write=True, reader=reader)
         path.write_text(text)
         print(f"{name}: {len(different)} outputs written")
 
