@@ -133,6 +133,9 @@ def reasons():
 
 # --- metrics --------------------------------------------------------------------------------------------------
 
+ONE_MODE = {"src/cli/daemon/daemon.c": " (standalone)", "src/cli/daemon/daemon_cluster.c": " (on a cluster)"}
+
+
 def metric_families():
     """{name: (type, text)}"""
     found = {}
@@ -145,6 +148,7 @@ def metric_families():
         found.setdefault(name, (kind or ("counter" if name.endswith("_total") else "gauge"), text))
 
     for path, text in sources("src/cli/**/*.c").items():
+        where = ONE_MODE.get(str(path.relative_to(ROOT)), "")
         for name, value in re.findall(r'#define (\w+) ("(?:kueue|sluice)_\w+")', text):
             text = re.sub(rf"(?<!#define )\b{name}\b", value, text)
         variables = dict(re.findall(r'struct family (\w+) = \{\w+, "(\w+)"', text))
@@ -152,11 +156,11 @@ def metric_families():
             for start in ("kueue_", "kueue_local_queue_"):
                 add(start + m[1], "counter" if m[1].endswith("_total") else "histogram", joined(re.search(texts, m[2])))
         for m in re.finditer(r'\{"((?:kueue|sluice)_\w+)",\s*(NULL,\s*)?(' + texts + ")", text):
-            add(m[1], "histogram" if m[2] and not m[1].endswith("_total") else None, joined(re.search(texts, m[3])))
+            add(m[1], "histogram" if m[2] and not m[1].endswith("_total") else None, joined(re.search(texts, m[3])) + where)
         for m in re.finditer(r'sl_metrics_value\(\s*\w+,\s*"(\w+)",\s*(' + texts + ")", text):
-            add(m[1], None, joined(re.search(texts, m[2])))
+            add(m[1], None, joined(re.search(texts, m[2])) + where)
         for m in re.finditer(r'sl_metrics_help\(\s*&?[\w>-]+,\s*(?:"(\w+)"|(\w+)\.metric),\s*"(\w+)",\s*(' + texts + ")", text):
-            add(m[1] or variables[m[2]], m[3], joined(re.search(texts, m[4])))
+            add(m[1] or variables[m[2]], m[3], joined(re.search(texts, m[4])) + where)
         for name in re.findall(r'"((?:kueue|sluice|process)_[a-z_]+[a-z])"', text):
             if name not in found and re.sub("_(count|sum|bucket)$", "", name) not in found:
                 problems.append(f"{path.relative_to(ROOT)} names {name}, and reference.py finds no text for it")
@@ -237,4 +241,5 @@ def main(build, check):
     return bool(problems)
 
 
-sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--check" in sys.argv))
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--check" in sys.argv))
