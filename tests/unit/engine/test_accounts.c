@@ -5,27 +5,19 @@
 #include "engine/calls/call.h"
 #include "engine/state.h"
 #include "policy/fair/usage.h"
-#include "world.h"
+#include "scene.h"
 
 #define MINUTE 60000
 
-static struct world w;
 static struct sl_engine_settings settings;
 
-static int setup(void **state)
+static int setup_accounts(void **state)
 {
     (void)state;
     settings = sl_engine_settings_default();
     settings.policy.admission_fair_sharing = true;
     settings.usage_half_life_ms = 10 * MINUTE;
     settings.usage_sampling_ms = MINUTE;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -404,7 +396,7 @@ static void test_accounts_sample_that_is_none_is_refused(void **state)
     assert_int_equal(sl_call_carry_out(&past).status, SL_REFUSED_BAD_ARGUMENT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_accounts, teardown)
 
 int main(void)
 {

@@ -3,21 +3,12 @@
 
 /* The condition Active of ClusterQueues and LocalQueues, word for word: programs match it. */
 #include "cluster.h"
+#include "scene.h"
 
-static struct world w;
-
-static int setup(void **state)
+static int setup_activity(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     sl_engine_synced(w.engine, w.now_ms);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -190,7 +181,7 @@ static void test_activity_workload_is_told_what_its_queues_lack(void **state)
     expect_waits("a", "Suspended", "ClusterQueue cq is inactive");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_activity, teardown)
 
 int main(void)
 {

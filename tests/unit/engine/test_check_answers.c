@@ -4,25 +4,16 @@
 /* Several admission checks of one workload that answer at once: which of them counts does not depend on their names,
  * and whatever an eviction ends is asked anew. world.h compares every object that is written with its record. */
 #include "engine/conditions/mirror.h"
-#include "world.h"
+#include "scene.h"
 #include "engine/decisions/decision_out.h"
 
-static struct world w;
 static struct sl_engine_settings settings;
 
-static int setup(void **state)
+static int setup_check_answers(void **state)
 {
     (void)state;
     settings = sl_engine_settings_default();
     world_open_with(&w, NULL, &settings);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
     return 0;
 }
 
@@ -549,7 +540,7 @@ static void test_answers_that_are_unread_do_not_outlive_an_eviction(void **state
     expect_states("PPP");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_check_answers, teardown)
 
 int main(void)
 {

@@ -2,23 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
+#include "scene.h"
 #include "policy/requests/offers.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
 
 static void add_check(const char *name, const char *controller, const char *active)
 {

@@ -2,10 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The weighted share that a Cohort's status shows under fair sharing: written anew with what its queues use. */
-#include "world.h"
+#include "scene.h"
 #include <math.h>
-
-static struct world w;
 
 static void add_cohort(const char *name, const char *spec)
 {
@@ -14,7 +12,7 @@ static void add_cohort(const char *name, const char *spec)
     world_add(&w, SL_KIND_COHORT, text);
 }
 
-static int setup(void **state)
+static int setup_cohort_share(void **state)
 {
     (void)state;
     struct sl_engine_settings settings = sl_engine_settings_default();
@@ -29,13 +27,6 @@ static int setup(void **state)
     world_add_cluster_queue(&w, "cq", "spot", "0", ",\"cohortName\":\"best-effort\"");
     world_add_local_queue(&w, "team", "lq", "cq");
     sl_engine_synced(w.engine, w.now_ms);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -119,7 +110,7 @@ static void test_cohort_share_of_no_weight_is_no_number_once_it_borrows(void **s
     assert_true(isnan(share_of(SL_KIND_COHORT, "best-effort")));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_cohort_share, teardown)
 
 int main(void)
 {

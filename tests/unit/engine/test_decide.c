@@ -4,19 +4,17 @@
 /* Which decision follows from what the core says that it did: the rows of the table, and which goes first. */
 #include "engine/decisions/decide.h"
 #include "engine/state.h"
-#include "world.h"
+#include "scene.h"
 
 enum { DECIDED_MAX = 4 };
 
-static struct world w;
 static sl_workload_id id;
 static enum sl_decision_kind decided[DECIDED_MAX];
 static size_t decided_count;
 
-static int setup(void **state)
+static int setup_decide(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     world_add_basics(&w);
     world_add_workload(&w, "a", "lq", 1, "2");
     for (id = 0; id < w.engine->workload_cap && w.engine->workloads[id].uid == NULL; id++) {
@@ -25,13 +23,6 @@ static int setup(void **state)
     struct sl_decision d;
     while (sl_engine_next_decision(w.engine, &d)) {
     }
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -150,7 +141,7 @@ static void test_decide_a_deactivation_beside_the_rest(void **state)
     assert_int_equal(decided[1], SL_DECIDE_DEACTIVATE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(test_decide_##name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(test_decide_##name, setup_decide, teardown)
 
 int main(void)
 {

@@ -2,25 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The way of a workload through the engine: JSON objects in, patches out. */
-#include "world.h"
+#include "scene.h"
 #include "engine/state.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
-    return 0;
-}
 
 /* --- admission -------------------------------------------------------------------------------- */
 

@@ -2,24 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A quota that is lowered below what is held: nothing is evicted, and the status says how much is too much. */
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    world_add_basics(&w);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static void expect_excess(const char *queue, const char *wanted)
 {
@@ -94,8 +77,9 @@ static void test_excess_of_a_borrower_whose_lender_has_less(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_excess_lasts_until_as_much_has_ended, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_excess_of_a_borrower_whose_lender_has_less, setup,
-                                        teardown)};
+        cmocka_unit_test_setup_teardown(test_excess_lasts_until_as_much_has_ended, setup_basics,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_excess_of_a_borrower_whose_lender_has_less,
+                                        setup_basics, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,24 +6,7 @@
 #include "engine/state.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/shape.h"
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 /* --- the number ------------------------------------------------------------------------------- */
 

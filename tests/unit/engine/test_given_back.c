@@ -3,28 +3,7 @@
 
 /* Objects say in the order of the core who has given back and who has taken: in each state that a restart may find, no
  * two have the same. */
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    world_add_flavor(&w, "spot", "{}");
-    world_add_cluster_queue(&w, "cq", "spot", "10",
-                            ",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}");
-    world_add_local_queue(&w, "team", "lq", "cq");
-    sl_engine_synced(w.engine, w.now_ms);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static void add(const char *name, int count, int priority)
 {
@@ -262,7 +241,7 @@ static void test_given_back_by_many_is_waited_for_to_the_last(void **state)
     assert_false(sl_engine_waits(w.engine, &reserve));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_preempting, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -2,26 +2,11 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
+#include "scene.h"
 #include "engine/records/world.h"
 #include "policy/requests/requests.h"
 #include "policy/topology/tolerances.h"
 #include "policy/requests/topology_request.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
 
 static void add(const char *name, const char *spec)
 {

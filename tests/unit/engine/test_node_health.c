@@ -3,10 +3,10 @@
 
 /* Nodes that fail under workloads: when they are marked, what replaces them, and what is left alone. */
 #include "cluster.h"
+#include "scene.h"
 #include "kernel/lifecycle/second_pass.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
-static struct world w;
 static struct sl_engine_settings settings;
 
 static void open_world(void)
@@ -18,18 +18,11 @@ static void open_world(void)
     cluster_put_node(&w, "n3", "b1", "r1", "2", "");
 }
 
-static int setup(void **state)
+static int setup_node_health(void **state)
 {
     (void)state;
     settings = sl_engine_settings_default();
     open_world();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -606,7 +599,7 @@ static void test_node_health_finished_workload_is_left_alone(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_node_health, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_node_health_node_gone_is_marked_at_once_and_replaced),
         TEST(test_node_health_node_without_ready_condition_has_failed),

@@ -2,25 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
+#include "scene.h"
 #include "engine/records/world.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
-
 static void test_nodes_nodes_stand_in_the_order_of_values(void **state)
 {
     (void)state;

@@ -3,29 +3,18 @@
 
 /* Workloads of namespaces that their ClusterQueue does not take: told once, by the cycle that comes
  * to them; tried as soon as that changes. */
-#include "world.h"
+#include "scene.h"
 
 #define REFUSAL "workload namespace doesn't match ClusterQueue selector"
 
-static struct world w;
-
 /* Namespace "team" without labels, and a queue that takes those of department x alone. */
-static int setup(void **state)
+static int setup_outsiders(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"team\"}}");
     world_add_basics(&w);
     (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
                       "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"dept\":\"x\"}}}}");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
     return 0;
 }
 
@@ -172,7 +161,7 @@ static void test_outsiders_are_listed_with_what_is_in_their_way(void **state)
     sl_json_free(list);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_outsiders, teardown)
 
 int main(void)
 {

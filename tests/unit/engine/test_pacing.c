@@ -2,27 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Cycles that decide nothing, one after the other, come with pauses. */
-#include "world.h"
+#include "scene.h"
 
 #include "engine/state.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    world_add_basics(&w);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
-    return 0;
-}
 
 static void test_pacing_counts_cycles_since_something_was_decided_or_changed(void **state)
 {
@@ -69,7 +51,7 @@ static void test_pacing_is_over_as_soon_as_anything_changes(void **state)
     assert_int_equal(sl_engine_due_ms(w.engine), INT64_MIN);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_basics, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -2,22 +2,12 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Preemption and partial admission as the API sees them: who is told what. */
-#include "world.h"
+#include "scene.h"
 
-static struct world w;
-
-static int setup(void **state)
+static int setup_preemption(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     world_add_flavor(&w, "spot", "{}");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -334,7 +324,7 @@ static void test_forced_cycle_looks_at_heads_that_wait(void **state)
     world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_preemption, teardown)
 
 int main(void)
 {

@@ -2,26 +2,18 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Waiting for pods to be ready, requeueing with backoff, and how long what ended is kept. */
-#include "world.h"
+#include "scene.h"
 
 #define MINUTE 60000
 
-static struct world w;
 static struct sl_engine_settings settings;
 
-static int setup(void **state)
+static int setup_ready(void **state)
 {
     (void)state;
     settings = sl_engine_settings_default();
     settings.ready_ms_max = 5 * MINUTE;
     settings.recovery_ms_max = 2 * MINUTE;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -393,7 +385,7 @@ static void test_retention_reactivated_workload_stays(void **state)
     assert_false(asked_to_delete("a"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_ready, teardown)
 
 int main(void)
 {

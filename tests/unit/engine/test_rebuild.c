@@ -7,24 +7,8 @@
 #include "engine/journal/intern.h"
 #include "engine/state.h"
 #include "history.h"
+#include "scene.h"
 #include "kernel/commit/commit.h"
-
-static struct world w;
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
-    return 0;
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
 
 static const enum sl_kind orders[][7] = {
     {SL_KIND_NAMESPACE, SL_KIND_RESOURCE_FLAVOR, SL_KIND_COHORT, SL_KIND_CLUSTER_QUEUE,

@@ -4,23 +4,7 @@
 /* Reclaimable pods of holders: what they held is free, counted so everywhere, also after a restart. */
 #include "engine/state.h"
 #include "kernel/commit/commit.h"
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static void reclaim(const char *name, const char *pod_set, int count)
 {

@@ -2,28 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Releases reach the object before the next reservation does, however late they are written. */
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    world_add_flavor(&w, "spot", "{}");
-    world_add_cluster_queue(&w, "cq", "spot", "10",
-                            ",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}");
-    world_add_local_queue(&w, "team", "lq", "cq");
-    sl_engine_synced(w.engine, w.now_ms);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static void add(const char *name, int count, const char *cpu, int priority)
 {
@@ -206,7 +185,7 @@ static void test_released_workload_that_goes_takes_it_along(void **state)
     assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_preempting, teardown)
 /* --- taken back by somebody else -------------------------------------------------------------- */
 
 static const char taken_back[] =

@@ -4,25 +4,17 @@
 /* From Workloads to demands: counts, groups, limits of the namespace, overhead, excluded and
  * transformed resources. */
 #include "engine/requests/requests.h"
-#include "world.h"
+#include "scene.h"
 
-static struct world w;
 static struct sl_engine_settings settings;
 static struct sl_requests got[SL_POD_SETS_MAX];
 static uint32_t got_count;
 static struct sl_error error;
 
-static int setup(void **state)
+static int setup_requests(void **state)
 {
     (void)state;
     settings = sl_engine_settings_default();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -512,7 +504,7 @@ static void test_requests_transformation_too_large_is_refused(void **state)
     expect_invalid(SPEC, "cannot be transformed");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_requests, teardown)
 
 /* One of several that wait alike asks for less: it is no longer like them, and is tried at once. */
 static void test_requests_that_shrink_while_pending_are_tried(void **state)

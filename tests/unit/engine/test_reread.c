@@ -3,26 +3,10 @@
 
 /* What an object says at a bad moment: while a decision about it is being written, or after another instance has
  * written one. The models found both (model/second_pass.pml: NO_REREAD; model/leadership.pml: NO_ADOPTION). */
-#include "world.h"
+#include "scene.h"
 #include "engine/state.h"
 
 #define BEHIND_CHECK ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
 
 static void add_basics(const char *more)
 {
@@ -377,33 +361,37 @@ static void test_reread_deactivation_that_was_lost_is_decided_again(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_reread_own_write_is_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_own_write_is_not_read, setup,
+                                        teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_version_after_ones_own_is_read, setup,
-                                        teardown),
+                                        teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_own_write_upon_what_was_not_read_is_read, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown),
+                                        teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup,
+                                        teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_write_that_is_found_done_is_answered, setup,
-                                        teardown),
+                                        teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_check_reported_before_the_answer_still_admits,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_version_that_was_not_told_is_left_to_the_watch,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_answer_with_nothing_missed_asks_for_nothing,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_retry_that_is_being_reset_is_not_read_again,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_deactivation_that_was_lost_is_decided_again,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_reservation_of_another_instance_is_taken_over,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
-            test_reread_reservation_of_another_instance_is_not_written_over, setup, teardown),
+            test_reread_reservation_of_another_instance_is_not_written_over, setup,
+            teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
-                                        setup, teardown),
+                                        setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
-            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup, teardown),
+            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup,
+            teardown_unchecked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

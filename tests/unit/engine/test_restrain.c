@@ -3,15 +3,13 @@
 
 /* Workloads that take turns. "elastic" takes back its queue's quota with fewer pods, then takes all
  * that is free with more of them, and so borrows; then "guest" may preempt it, and borrows in turn. */
-#include "world.h"
+#include "scene.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/replay/replay.h"
 #include "engine/state.h"
-
-static struct world w;
 
 static void open_world(const char *journal_dir)
 {
@@ -31,18 +29,10 @@ static void open_world(const char *journal_dir)
     sl_engine_synced(w.engine, w.now_ms);
 }
 
-static int setup(void **state)
+static int setup_restrain(void **state)
 {
     (void)state;
     open_world(NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_check(&w);
-    world_close(&w);
     return 0;
 }
 
@@ -217,7 +207,7 @@ static void test_restrain_is_played_again_from_the_journal(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_restrain, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -6,23 +6,7 @@
 #include "engine/records/rules.h"
 #include "policy/common/settings.h"
 #include "policy/fair/shares.h"
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static sl_qnode_id node_of(const char *queue)
 {

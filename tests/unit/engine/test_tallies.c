@@ -3,23 +3,7 @@
 
 /* Who is counted where, as Kueue counts: what waits in a stopped ClusterQueue is still there, and inadmissible; a stopped
  * LocalQueue has nobody waiting, nor has its ClusterQueue any of its workloads. */
-#include "world.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 /* "first" has all quota; "old" and "young" wait, in this order. */
 static void start(void)

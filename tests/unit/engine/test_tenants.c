@@ -3,24 +3,15 @@
 
 /* Who stands on which node, as workloads come and go. */
 #include "cluster.h"
+#include "scene.h"
 #include "engine/records/tenants.h"
 
-static struct world w;
-
-static int setup(void **state)
+static int setup_tenants(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     cluster_add_basics(&w, "{\"topologyName\":\"topo\"}", "40");
     cluster_put_node(&w, "n1", "b1", "r1", "4", "");
     cluster_put_node(&w, "n2", "b1", "r1", "4", "");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -138,7 +129,7 @@ static void test_tenants_what_was_never_seen_has_no_rows(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_tenants, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_tenants_workloads_of_a_node_are_listed_both_ways),
         TEST(test_tenants_who_leaves_is_listed_no_more_and_others_stay),

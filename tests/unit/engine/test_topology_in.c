@@ -2,24 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
+#include "scene.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/topology_request.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
 
 /* The workload's only pod set, with that request and template. */
 static struct sl_topology_request ask_with(const char *name, const char *request, const char *spec)

@@ -4,25 +4,10 @@
 /* Where workloads stand: what their objects say of it, when it is decided, in two phases, and after a
  * restart. */
 #include "cluster.h"
+#include "scene.h"
 #include "kernel/lifecycle/second_pass.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
-
 /* `request` is the pod set's topologyRequest. */
 static void add_workload(const char *name, int count, const char *cpu, const char *request)
 {

@@ -2,22 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
+#include "scene.h"
 
 static void add_rack_topology(const char *name)
 {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What is said of a broken guarantee, and that the paranoid end there, before anything is written. */
-#include "world.h"
+#include "scene.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,22 +13,12 @@
 #include "kernel/commit/workload_usage.h"
 #include "policy/guarantees/guarantees.h"
 
-static struct world w;
-
-static int setup(void **state)
+static int setup_valid(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     world_add_basics(&w);
     world_add_workload(&w, "a", "lq", 1, "8");
     world_settle(&w);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -126,7 +116,7 @@ static void test_valid_others_go_on(void **state)
     w.engine->settings.paranoid = true;
 }
 
-#define VALID_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define VALID_TEST(name) cmocka_unit_test_setup_teardown(name, setup_valid, teardown_unchecked)
 
 int main(void)
 {

@@ -6,24 +6,9 @@
 #include "engine/turn/query.h"
 #include "engine/why/why.h"
 #include "history.h"
+#include "scene.h"
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct world w;
-
-static int setup(void **state)
-{
-    (void)state;
-    world_open(&w, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
-    return 0;
-}
 
 /* Asks about it with all names, or those of `names_of` alone. The core is as it was before. */
 static struct sl_json *ask_of(const char *ns, const char *name, const char *names_of)

@@ -4,25 +4,17 @@
 /* A reason and its message come from one look at the workload, however late a decision is taken or
  * written. Every other test of the engine asks the same of what it sees (world_told_once). */
 #include "cluster.h"
+#include "scene.h"
 
 #define TAKEN_MAX 64
 
-static struct world w;
 static struct sl_decision taken[TAKEN_MAX];
 static size_t taken_count;
 
-static int setup(void **state)
+static int setup_words(void **state)
 {
-    (void)state;
-    world_open(&w, NULL);
+    (void)setup(state);
     taken_count = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_close(&w);
     return 0;
 }
 
@@ -163,13 +155,13 @@ static void test_words_of_failed_nodes_that_are_taken_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_words_of_decisions_that_are_taken_late, setup,
+        cmocka_unit_test_setup_teardown(test_words_of_decisions_that_are_taken_late, setup_words,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_words_of_conditions_that_are_written_late, setup,
+        cmocka_unit_test_setup_teardown(test_words_of_conditions_that_are_written_late, setup_words,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_words_of_an_eviction_that_is_written_late, setup,
+        cmocka_unit_test_setup_teardown(test_words_of_an_eviction_that_is_written_late, setup_words,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_words_of_failed_nodes_that_are_taken_late, setup,
+        cmocka_unit_test_setup_teardown(test_words_of_failed_nodes_that_are_taken_late, setup_words,
                                         teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
