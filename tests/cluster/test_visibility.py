@@ -163,6 +163,25 @@ class Visibility(WorkScene):
                                              "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
         eventually(lambda: asks("user-token")[0] == 200, 30, what="the right to ask")
 
+    def test_sluicectl_shows_users_of_a_namespace_what_waits_there(self):
+        self.served()
+        self.waiting(2)
+        self.create(job("typo", "mein"), {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "jane", "namespace": self.namespace},
+                                          "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+                                          "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        env = {**os.environ, "KUBECONFIG": str(self.plane.run / "user.kubeconfig"), "HOME": str(self.plane.run)}
+        ask = lambda *words: subprocess.run([BUILD / "sluicectl", *words, "-n", self.namespace], text=True, capture_output=True, env=env)
+        shown = eventually(lambda: (lambda d: d if "did you mean main?" in d.stdout else None)(ask("pending")), 30, what="her queue and her mistake")
+        self.assertEqual(shown.returncode, 0)
+        self.assertEqual(shown.stderr, f"warning: ClusterQueues are not yours to see: these are the LocalQueues of namespace {self.namespace}\n")
+        self.assertRegex(shown.stdout, r"(?m)^LocalQueue main: 2 pending\n.*\n +1 .*/job-next-\d-\w+ +WaitingForQuota: .*\n +2 ")
+        one = ask("pending", "main")
+        self.assertRegex(one.stdout, r"^LocalQueue main: 2 pending\n(.*\n){3}$")
+        self.assertEqual([i["metadata"]["namespace"] for i in json.loads(ask("pending", "main", "-o", "json").stdout)["items"]], [self.namespace] * 2)
+        wrong = ask("pending", "mein")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn('localqueue.visibility.kueue.x-k8s.io "mein" not found', wrong.stderr)
+
     # --- past the API server --------------------------------------------------------------------------------------
     def connect(self, certificate=None, client="127.0.0.1"):
         """To the daemon itself, from an address of this machine."""

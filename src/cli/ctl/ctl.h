@@ -53,6 +53,7 @@ struct sl_ctl {
     bool all_namespaces, watch, quiet, help, version;
     bool ns_said;  /* else `ns` is a default */
     bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
+    bool confined; /* its user may not see the cluster: lists are those of the namespace, and so are queues */
     struct sl_submit submit; /* its namespace is `ns` */
     int64_t count;
     const char *dry_run_name;
@@ -212,10 +213,10 @@ bool sl_ctl_wait(struct sl_ctl *c, const struct sl_json *names, struct sl_error 
  * meant. Not an error: it may be created yet. */
 void sl_ctl_warn_missing(struct sl_ctl *c, enum sl_kind kind, const char *ns, const char *name,
                          const char *who);
-/* Every object of the kind, in all namespaces, as a List; the caller frees it. */
+/* Every object of the kind, in all namespaces unless it is confined to one, as a List; the caller frees it. */
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);
-/* Appends the queue's pending workloads, page by page, to the list. */
+/* Appends the pending workloads of the ClusterQueue, or LocalQueue where it is confined, page by page to the list. */
 enum sl_code sl_ctl_fetch_pending(struct sl_ctl *c, const char *queue, struct sl_json *items,
                                   struct sl_error *e);
 /* Puts the reasons as they are now into the workloads that go first in these queues, and those workloads first: so many of

@@ -17,7 +17,7 @@ enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_js
 {
     SL_PRE(c != NULL);
     struct sl_buf path = {0};
-    sl_ctl_path(kind, "", "", &path);
+    sl_ctl_path(kind, c->confined ? c->ns : "", "", &path);
     enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
     sl_buf_fini(&path);
     return code;
@@ -69,7 +69,13 @@ static enum sl_code fetch_page(struct sl_ctl *c, const char *queue, size_t limit
 {
     struct sl_buf path = {0};
     struct sl_json *page = NULL;
-    sl_buf_text(&path, "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/");
+    sl_buf_text(&path, "/apis/visibility.kueue.x-k8s.io/v1beta2/");
+    if (c->confined) {
+        sl_buf_text(&path, "namespaces/");
+        sl_ctl_escape(c->ns, &path);
+        sl_buf_text(&path, "/");
+    }
+    sl_buf_text(&path, c->confined ? "localqueues/" : "clusterqueues/");
     sl_ctl_escape(queue, &path);
     sl_buf_print(&path, "/pendingworkloads?limit=%zu&offset=%zu", limit, offset);
     enum sl_code code = sl_remote_get(c->remote, path.data, &page, e);

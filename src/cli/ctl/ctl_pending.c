@@ -158,7 +158,27 @@ static enum sl_code add_queue(struct answer *a, const char *queue, struct sl_err
         return code;
     }
     add_list(a, queue, NULL, items);
+    if (a->c->confined) {
+        char title[300];
+        (void)snprintf(title, sizeof title, "LocalQueue %.253s", queue);
+        sl_json_set_text(sl_json_at(a->summaries, sl_json_len(a->summaries) - 1), "title", title);
+    }
     return SL_CODE_OK;
+}
+
+/* From a user who may not see ClusterQueues to the queues of a namespace. False: that is not the trouble. */
+static bool confine(struct answer *a, struct sl_error *e)
+{
+    if (e->code != SL_CODE_FORBIDDEN || a->c->confined) {
+        return false;
+    }
+    sl_error_clear(e);
+    a->c->confined = true;
+    fprintf(stderr,
+            "warning: ClusterQueues are not yours to see: these are the LocalQueues of namespace "
+            "%s\n",
+            a->c->ns);
+    return true;
 }
 
 /* Of the queue that was asked for: workloads that are not in its line. */
@@ -213,11 +233,16 @@ static enum sl_code add_queues(struct answer *a, struct sl_error *e)
     enum sl_code code = SL_CODE_OK;
     for (unsigned i = 0; i < a->c->arguments.count && code == SL_CODE_OK; i++) {
         code = add_queue(a, a->c->arguments.items[i], e);
+        code =
+            code != SL_CODE_OK && confine(a, e) ? add_queue(a, a->c->arguments.items[i], e) : code;
     }
     if (a->c->arguments.count > 0) {
         return code;
     }
     code = sl_ctl_fetch_list(a->c, SL_KIND_CLUSTER_QUEUE, &queues, e);
+    if (code != SL_CODE_OK && confine(a, e)) {
+        code = sl_ctl_fetch_list(a->c, SL_KIND_LOCAL_QUEUE, &queues, e);
+    }
     const struct sl_json *items = sl_json_get(queues, "items");
     for (size_t i = 0; i < sl_json_len(items) && code == SL_CODE_OK; i++) {
         code = add_queue(a, sl_object_name(sl_json_at(items, i)), e);
@@ -228,7 +253,7 @@ static enum sl_code add_queues(struct answer *a, struct sl_error *e)
 
 static enum sl_code add_rest(struct answer *a, struct sl_error *e)
 {
-    for (unsigned i = 0; i < a->c->arguments.count; i++) {
+    for (unsigned i = 0; i < a->c->arguments.count && !a->c->confined; i++) {
         add_others(a, a->c->arguments.items[i]);
     }
     if (a->c->arguments.count > 0) {
