@@ -10,7 +10,7 @@ const PATH = `${VISIBILITY}/simulations`;
 
 let offered = null; /* a promise of whether it is */
 
-/* By a question that has no answer: who may not ask is told so instead. */
+/* By a question that has no answer; without the right to ask it is another refusal. */
 export function isOffered() {
     offered ??= post(PATH, { limit: 0 }).then(() => true, (error) => [400, 429].includes(error.status));
     return offered;

@@ -53,7 +53,7 @@ struct sl_ctl {
     bool all_namespaces, watch, quiet, help, version;
     bool ns_said;  /* else `ns` is a default */
     bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
-    bool confined; /* its user may not see the cluster: lists are those of the namespace, and so are queues */
+    bool confined; /* may not see the cluster: lists and queues are those of the namespace */
     struct sl_submit submit; /* its namespace is `ns` */
     int64_t count;
     const char *dry_run_name;

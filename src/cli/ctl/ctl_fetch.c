@@ -116,7 +116,7 @@ enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
             break;
         }
         code = fetch_page(c, sl_object_name(queue), of_each, 0, items, e);
-        if (code == SL_CODE_UNAVAILABLE) { /* nobody can say more than the Workloads do */
+        if (code == SL_CODE_UNAVAILABLE) { /* then the Workloads say it */
             code = SL_CODE_OK;
             break;
         }

@@ -167,7 +167,7 @@ enum sl_code sl_remote_refused(long http, const struct sl_buf *body, struct sl_e
     return code;
 }
 
-/* What an API server says of an API that is nobody's, or whose server is not there: no Status. */
+/* Of an API that no server serves, or whose server is not there, an API server gives no Status. */
 static bool is_unserved(const char *path, long http, const struct sl_buf *body)
 {
     static const char api[] = "/apis/visibility.kueue.x-k8s.io/";
