@@ -49,6 +49,8 @@ class Monitoring(Watched):
         types = re.findall(r"^# TYPE (\w+) (\w+)", text, re.M)
         self.assertGreater(len(types), 60)
         self.assertEqual([(name, kind) for name, kind in types if f"| `{name}` | {kind} |" not in page], [])
+        about_labels = (ROOT / "docs/operations.md").read_text().split("## Metrics\n")[1].split("\n## ")[0]
+        self.assertEqual({label for labels in said.values() for label in labels if f"`{label}`" not in about_labels}, {"le"})
         # What only a cluster has, or only happens seldom, has no series here.
         asked = 0
         for file, query in metrics.queries():
