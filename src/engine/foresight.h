@@ -51,11 +51,18 @@ struct sl_question {
     unsigned
         seconds_max; /* of CPU time for each of two runs; what is found by then is the answer. 0 = no limit */
     size_t rows_max;
+    /* Of sl_question_pending: whose workloads, and which of them. */
+    const char *cluster_queue;
+    const struct sl_pending_range *range;
 };
 #define SL_QUESTION_SAMPLE 100u
 /* Lines "NAMESPACE/NAME START_MS CERTAINTY" for up to SL_QUESTION_SAMPLE workloads, none where something is changed; an
  * empty line; then the answer, or a Status. What becomes of things without the changes is found out by a copy of the copy. */
 void sl_question_answer(void *question, struct sl_buf *out);
+/* What waits in a ClusterQueue, as sl_engine_pending_next describes it, a line each, and with "foreseen" what else is known
+ * of its start: {start, waitMilliseconds, certainty, basis}, or {certainty: Unknown, reason, notBefore}. The same
+ * lines of a sample and an empty one come before. In place of all of it: a Status. Nothing is changed (`changes`). */
+void sl_question_pending(void *question, struct sl_buf *out);
 /* Where in the result the answer begins. */
 size_t sl_question_body(const struct sl_buf *result);
 struct sl_aside_work sl_question_work(struct sl_question *q,

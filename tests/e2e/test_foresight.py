@@ -65,6 +65,28 @@ class Foresight(Scene):
         items = json.loads(self.sluicectl("pending", "team", "--start", "-o", "json"))["items"]
         self.assertEqual([i["foreseen"]["certainty"] for i in items], ["Exact", "Exact"])
 
+    def test_the_visibility_api_says_when_each_starts(self):
+        self.fill()
+        both = ("clusterqueues/team", "namespaces/default/localqueues/main")
+        names = [self.name_of("second"), self.name_of("third")]
+        for queue in both:
+            path = f"/apis/visibility.kueue.x-k8s.io/v1beta2/{queue}/pendingworkloads"
+            plain, said = self.daemon.get(path)["items"], self.daemon.get(path + "?start=true")["items"]
+            self.assertEqual([i["metadata"]["name"] for i in said], names)
+            for a, b in zip(plain, said):
+                foreseen = b.pop("foreseen")
+                self.assertEqual(a, b)  # what Kueue's clients read is the same
+                self.assertEqual((foreseen["certainty"], foreseen["basis"]), ("Exact", ["runFor"]))
+                self.assertGreater(foreseen["waitMilliseconds"], 0)
+                self.assertGreater(seconds(foreseen["start"]), time.time() - 5)
+            last = self.daemon.get(path + "?start=1&offset=1&limit=1")["items"]
+            self.assertEqual([(i["metadata"]["name"], i["positionInClusterQueue"]) for i in last], [(names[1], 1)])
+            self.assertEqual(self.daemon.request("GET", path + "?start=x")[0], 400)
+            raw = self.daemon.kubectl("get", "--raw", path + "?start=true").stdout
+            self.assertEqual(len(json.loads(raw)["items"]), 2)
+        self.assertEqual(self.daemon.request("GET", path.replace("main", "none") + "?start=true")[0], 404)
+        self.assertIn("sluice_foresight_failures_total 0", str(self.daemon.request("GET", "/metrics")[1]))
+
     def test_what_if_of_a_job_is_what_happens_then(self):
         self.create(job("low", cpu="3", run_for="60s"))
         self.admitted("low")

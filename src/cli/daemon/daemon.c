@@ -172,7 +172,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .metrics = print_metrics,
                                  .context = d,
                                  .facts = given->facts};
-    d->foresight = sl_foresight_new(&d->loop, &d->pages);
+    d->foresight = d->pages.foresight = sl_foresight_new(&d->loop, &d->pages);
 }
 
 /* Waits a second; false when a signal asks to end. Signal handlers would not run yet, and as a

@@ -402,7 +402,7 @@ static enum sl_code start_servers(struct cluster *c)
                                  .facts = c->options->facts};
     enum sl_code code = sl_daemon_pages_start(&c->servers, &c->loop, c->options,
                                               &c->config->cluster, &c->pages, c->e);
-    c->foresight = sl_foresight_new(&c->loop, &c->pages);
+    c->foresight = c->pages.foresight = sl_foresight_new(&c->loop, &c->pages);
     const struct sl_visibility_place place = {c->options, &c->config->cluster, &c->pages,
                                               c->foresight};
     return code != SL_CODE_OK

@@ -122,25 +122,27 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     }
 }
 
-static enum sl_code begin(struct sl_foresight *f, struct sl_question *q, struct ask **out,
-                          struct sl_error *e)
+static enum sl_code begin(struct sl_foresight *f, const struct sl_aside_work *work,
+                          struct sl_server_page *page, struct sl_error *e)
 {
     struct sl_aside copy;
-    const struct sl_aside_work work = sl_question_work(q, sl_question_answer);
     int64_t began_us = sl_clock_monotonic_us();
-    if (sl_aside_begin(&work, &copy, e) != SL_CODE_OK) {
+    f->asked++;
+    if (sl_aside_begin(work, &copy, e) != SL_CODE_OK) {
         return e->code;
     }
     uint64_t took_us = (uint64_t)(sl_clock_monotonic_us() - began_us);
     f->longest_fork_us = took_us > f->longest_fork_us ? took_us : f->longest_fork_us;
     struct ask *a = sl_mem_new(1, sizeof *a);
-    *a = (struct ask){
-        .rest = {.go_on = go_on, .free = free_ask}, .f = f, .copy = copy, .asked_ms = q->now_ms};
+    *a = (struct ask){.rest = {.go_on = go_on, .free = free_ask},
+                      .f = f,
+                      .copy = copy,
+                      .asked_ms = sl_clock_now_ms()};
     (void)uv_poll_init(f->loop, &a->poll, copy.fd);
     a->poll.data = a;
     (void)uv_poll_start(&a->poll, UV_READABLE, on_readable);
     f->running++;
-    *out = a;
+    page->rest = &a->rest;
     return SL_CODE_OK;
 }
 
@@ -219,7 +221,6 @@ void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_se
     struct sl_foresight *f = context;
     SL_PRE(f != NULL && page != NULL);
     struct sl_json *changes = NULL;
-    struct ask *a = NULL;
     struct sl_error e = {0};
     int64_t horizon_s = 0, limit = 0, now_ms = sl_clock_now_ms();
     bool ok = check_ready(f, &e) == SL_CODE_OK &&
@@ -228,21 +229,38 @@ void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_se
               read_number(body, "limit", LIMIT_PRESET, LIMIT_MAX, &limit, &e) == SL_CODE_OK &&
               complete_all(f, body, &changes, &e) == SL_CODE_OK;
     if (ok) {
-        f->asked++;
         struct sl_question q = {.engine = f->pages->engine,
                                 .changes = changes,
                                 .now_ms = now_ms,
                                 .until_ms = now_ms + horizon_s * 1000,
                                 .seconds_max = SECONDS_MAX,
                                 .rows_max = (size_t)limit};
-        ok = begin(f, &q, &a, &e) == SL_CODE_OK;
+        const struct sl_aside_work work = sl_question_work(&q, sl_question_answer);
+        ok = begin(f, &work, page, &e) == SL_CODE_OK;
     }
     sl_json_free(changes);
-    if (ok) {
-        page->rest = &a->rest;
-    } else {
+    if (!ok) {
         refuse(page, &e);
     }
+}
+
+enum sl_code sl_foresight_pending(struct sl_foresight *f, const char *cluster_queue,
+                                  const struct sl_pending_range *range, struct sl_server_page *page,
+                                  struct sl_error *e)
+{
+    SL_PRE(f != NULL && cluster_queue != NULL && range != NULL && page != NULL);
+    int64_t now_ms = sl_clock_now_ms();
+    if (check_ready(f, e) != SL_CODE_OK) {
+        return e->code;
+    }
+    struct sl_question q = {.engine = f->pages->engine,
+                            .now_ms = now_ms,
+                            .until_ms = now_ms + (int64_t)HORIZON_S_PRESET * 1000,
+                            .seconds_max = SECONDS_MAX,
+                            .cluster_queue = cluster_queue,
+                            .range = range};
+    const struct sl_aside_work work = sl_question_work(&q, sl_question_pending);
+    return begin(f, &work, page, e);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */

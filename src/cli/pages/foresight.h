@@ -23,5 +23,10 @@ void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server);
 /* The answer to a question of the server (struct sl_server_question); `context` is the struct sl_foresight. The body:
  * {"changes": [{"apply": OBJECT}, {"delete": OBJECT}], "horizonSeconds": N, "limit": N}, all of them optional. */
 void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_server_page *page);
+/* What waits in a ClusterQueue and when each starts, as lines (sl_question_pending): they are all of the page once its rest is
+ * done, unless its status is another than 200; then it is a Status. Not OK: there is no such page now. */
+enum sl_code sl_foresight_pending(struct sl_foresight *f, const char *cluster_queue,
+                                  const struct sl_pending_range *range, struct sl_server_page *page,
+                                  struct sl_error *e);
 void sl_foresight_print(struct sl_foresight *f, struct sl_buf *out); /* its metrics */
 #endif

@@ -44,6 +44,7 @@ struct question {
     bool local;
     char ns[NAME_MAX_LEN], name[NAME_MAX_LEN]; /* of the queue */
     int64_t limit, offset;
+    bool start; /* say when each starts, too */
 };
 
 /* The next segment of a path; false at its end, and when it is too long. */
@@ -102,6 +103,19 @@ static bool read_number(const char *text, size_t len, int64_t *out)
     return end == text + len && len > 0 && errno == 0 && text[0] != ' ' && text[0] != '+';
 }
 
+static enum sl_code read_yes(const char *text, size_t len, bool *out, struct sl_error *e)
+{
+    static const char *const words[] = {"false", "0", "true", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == len && strncmp(words[i], text, len) == 0) {
+            *out = i >= 2;
+            return SL_CODE_OK;
+        }
+    }
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, "start: \"%.*s\" is neither true nor false",
+                        (int)len, text);
+}
+
 /* Kueue's rules, but for the highest limit: 0 is none given, what is negative is 0. */
 static enum sl_code read_query(const char *query, struct question *q, struct sl_error *e)
 {
@@ -112,6 +126,10 @@ static enum sl_code read_query(const char *query, struct question *q, struct sl_
         int64_t *out = name_len == 5 && strncmp(at, "limit", 5) == 0    ? &q->limit
                        : name_len == 6 && strncmp(at, "offset", 6) == 0 ? &q->offset
                                                                         : NULL;
+        if (name_len == 5 && strncmp(at, "start", 5) == 0 && at[name_len] == '=' &&
+            read_yes(value, len - name_len - 1, &q->start, e) != SL_CODE_OK) {
+            return e->code;
+        }
         if (out != NULL && at[name_len] == '=' && !read_number(value, len - name_len - 1, out)) {
             return sl_error_set(e, SL_CODE_BAD_REQUEST, "%.*s: \"%.*s\" is not a whole number",
                                 (int)name_len, at, (int)(len - name_len - 1), value);
@@ -146,9 +164,14 @@ static void add_metadata(const struct sl_client *client, struct sl_json *metadat
 
 static struct sl_json *item_new(const struct sl_client *client, const struct sl_json *pending)
 {
-    static const char *const members[] = {
-        "priority", "localQueueName", "positionInClusterQueue", "positionInLocalQueue", "place",
-        "reason",   "message"};
+    static const char *const members[] = {"priority",
+                                          "localQueueName",
+                                          "positionInClusterQueue",
+                                          "positionInLocalQueue",
+                                          "place",
+                                          "reason",
+                                          "message",
+                                          "foreseen"};
     struct sl_json *item = sl_json_new_map();
     struct sl_json *metadata = sl_json_path_make(item, "metadata");
     sl_json_set_text(metadata, "name", sl_json_path_text(pending, "name", ""));
@@ -167,15 +190,47 @@ static struct sl_json *item_new(const struct sl_client *client, const struct sl_
 struct summary {
     struct sl_server_rest rest;
     const struct sl_pages *pages;
-    struct sl_pending *pending;
+    struct sl_pending *pending;   /* NULL: they come as lines */
+    struct sl_server_page starts; /* those lines, and what is still to come of them */
+    size_t at;                    /* where the next line begins */
+    const char *version;
     bool any; /* items so far */
 };
+
+static void free_starts(struct summary *s)
+{
+    if (s->starts.rest != NULL) {
+        s->starts.rest->free(s->starts.rest);
+        s->starts.rest = NULL;
+    }
+}
 
 static void free_summary(struct sl_server_rest *rest)
 {
     struct summary *s = (struct summary *)rest;
     sl_engine_pending_free(s->pending);
+    free_starts(s);
+    sl_buf_fini(&s->starts.body);
     sl_mem_free(s);
+}
+
+/* The next line; NULL: there is none. */
+static struct sl_json *next_line(struct summary *s)
+{
+    const struct sl_buf *lines = &s->starts.body;
+    struct sl_error e = {0};
+    const char *begin = lines->data + s->at;
+    const char *end = s->at < lines->len ? memchr(begin, '\n', lines->len - s->at) : NULL;
+    if (end == NULL) {
+        return NULL;
+    }
+    s->at += (size_t)(end - begin) + 1;
+    return sl_json_parse(begin, (size_t)(end - begin), &e);
+}
+
+static struct sl_json *next_pending(struct summary *s)
+{
+    return s->pending != NULL ? sl_engine_pending_next(s->pages->engine, s->pending) : next_line(s);
 }
 
 static bool add_items(struct sl_server_rest *rest, struct sl_server_page *page)
@@ -183,7 +238,7 @@ static bool add_items(struct sl_server_rest *rest, struct sl_server_page *page)
     struct summary *s = (struct summary *)rest;
     uint64_t begin = sl_effort_steps;
     while (sl_effort_steps - begin < SL_SLICE_STEPS) {
-        struct sl_json *pending = sl_engine_pending_next(s->pages->engine, s->pending);
+        struct sl_json *pending = next_pending(s);
         if (pending == NULL) {
             sl_buf_text(&page->body, "]}");
             return false;
@@ -198,16 +253,61 @@ static bool add_items(struct sl_server_rest *rest, struct sl_server_page *page)
     return true;
 }
 
-static void begin_summary(const struct sl_pages *p, struct sl_pending *pending, const char *version,
-                          struct sl_server_page *page)
+static void print_head(const char *version, struct sl_buf *out)
 {
-    struct summary *s = sl_mem_new(1, sizeof *s);
-    *s = (struct summary){.rest = {add_items, free_summary}, .pages = p, .pending = pending};
-    sl_buf_print(&page->body,
+    sl_buf_print(out,
                  "{\"kind\":\"PendingWorkloadsSummary\",\"apiVersion\":\"" SL_VISIBILITY_GROUP
                  "/%s\",\"metadata\":{},\"items\":[",
                  version);
-    page->rest = &s->rest;
+}
+
+/* When a copy of the process has found out when they start; or it has failed, and its page says so. */
+static bool await_starts(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    struct summary *s = (struct summary *)rest;
+    struct sl_server_page *starts = &s->starts;
+    bool more = starts->rest->go_on(starts->rest, starts);
+    page->asleep = starts->asleep;
+    if (more) {
+        return true;
+    }
+    free_starts(s);
+    if (starts->status != 200) {
+        page->status = starts->status;
+        sl_buf_add(&page->body, starts->body.data, starts->body.len);
+        return false;
+    }
+    print_head(s->version, &page->body);
+    rest->go_on = add_items;
+    return true;
+}
+
+static struct summary *summary_new(const struct sl_pages *p, const struct question *q)
+{
+    struct summary *s = sl_mem_new(1, sizeof *s);
+    *s = (struct summary){.rest = {add_items, free_summary}, .pages = p, .version = q->version};
+    return s;
+}
+
+/* With starts. */
+static void begin_starts(const struct sl_pages *p, const struct question *q,
+                         const char *cluster_queue, const struct sl_pending_range *range,
+                         struct sl_server_page *page)
+{
+    struct sl_error e = {0};
+    struct summary *s = summary_new(p, q);
+    s->rest.go_on = await_starts;
+    s->starts = (struct sl_server_page){.accept = "", .status = 200};
+    enum sl_code code =
+        p->foresight != NULL
+            ? sl_foresight_pending(p->foresight, cluster_queue, range, &s->starts, &e)
+            : sl_error_set(&e, SL_CODE_UNAVAILABLE, "when workloads start is not known here");
+    if (code == SL_CODE_OK) {
+        page->rest = &s->rest;
+        return;
+    }
+    free_summary(&s->rest);
+    refuse(page, &e);
 }
 
 static void no_queue(struct sl_server_page *page, const struct question *q)
@@ -244,7 +344,14 @@ static void serve_pending(const struct sl_pages *p, const struct question *q,
                                            q->offset, q->limit};
     const char *cluster_queue =
         q->local ? sl_json_path_text(queue, "spec.clusterQueue", "") : q->name;
-    begin_summary(p, sl_engine_pending_new(p->engine, cluster_queue, &range), q->version, page);
+    if (q->start) {
+        begin_starts(p, q, cluster_queue, &range, page);
+    } else {
+        struct summary *s = summary_new(p, q);
+        s->pending = sl_engine_pending_new(p->engine, cluster_queue, &range);
+        print_head(q->version, &page->body);
+        page->rest = &s->rest;
+    }
     sl_json_free(queue);
 }
 

@@ -11,8 +11,8 @@
 #define SL_VISIBILITY_GROUP_PATH "/apis/" SL_VISIBILITY_GROUP
 
 /* SL_VISIBILITY_GROUP_PATH with /VERSION and all below it:
- * clusterqueues/NAME/pendingworkloads and namespaces/NS/localqueues/NAME/pendingworkloads ?limit=N&offset=N; and those of
- * why.h */
+ * clusterqueues/NAME/pendingworkloads and namespaces/NS/localqueues/NAME/pendingworkloads ?limit=N&offset=N&start=true; and
+ * those of why.h. With start each item says when it is expected to start, as a copy of the process finds out. */
 void sl_visibility_serve(void *context, const char *path, const char *query,
                          struct sl_server_page *page);
 /* /apis and SL_VISIBILITY_GROUP_PATH of a server that serves nothing else. */

@@ -16,6 +16,29 @@ static const struct format formats[] = {{false, "#/definitions/"}, {true, "#/com
 #define MODEL "io.k8s.kueue.visibility."
 #define INFO "\"info\":{\"title\":\"Sluice visibility\",\"version\":\"" SL_VERSION "\"}"
 
+/* What `start=true` adds: its start, how certain it is, and on what it rests. */
+static void print_foreseen(struct sl_buf *out)
+{
+    sl_buf_text(
+        out,
+        "\"foreseen\":{\"type\":\"object\",\"description\":\"When it is expected to start, with "
+        "start=true only; Sluice only.\",\"properties\":{"
+        "\"start\":{\"type\":\"string\",\"format\":\"date-time\",\"description\":\"Missing when it "
+        "is not known.\"},"
+        "\"waitMilliseconds\":{\"type\":\"integer\",\"format\":\"int64\",\"description\":\"From "
+        "now "
+        "to then.\"},"
+        "\"certainty\":{\"type\":\"string\",\"enum\":[\"Exact\",\"Latest\",\"Estimate\","
+        "\"Unknown\"],\"description\":\"Exact: as long as nothing else comes; Latest: it starts by "
+        "then; "
+        "Estimate: from observed run times.\"},"
+        "\"basis\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"What the "
+        "run times of those before it are taken from.\"},"
+        "\"reason\":{\"type\":\"string\",\"description\":\"Why no start is known.\"},"
+        "\"notBefore\":{\"type\":\"string\",\"format\":\"date-time\",\"description\":\"It does not "
+        "start before; how far was looked.\"}}}}},");
+}
+
 static void print_schemas(struct sl_buf *out, const struct format *f, const char *version)
 {
     static const char text[] = "{\"type\":\"string\"}";
@@ -39,7 +62,8 @@ static void print_schemas(struct sl_buf *out, const struct format *f, const char
                  "\"place\":{\"type\":\"string\",\"description\":\"What it waits in; Sluice "
                  "only.\"},\"reason\":{\"type\":\"string\",\"description\":\"Why it waits; Sluice "
                  "only.\"},\"message\":{\"type\":\"string\",\"description\":\"The same as a "
-                 "sentence; Sluice only.\"}}},");
+                 "sentence; Sluice only.\"},");
+    print_foreseen(out);
     sl_buf_print(
         out,
         "\"" MODEL "%s.PendingWorkloadsSummary\":{\"type\":\"object\",\"description\":\"Pending "
@@ -54,9 +78,11 @@ static void print_schemas(struct sl_buf *out, const struct format *f, const char
 static void print_parameter(struct sl_buf *out, const struct format *f, const char *name,
                             const char *description)
 {
-    static const char integer[] = "\"type\":\"integer\"";
-    bool query = strcmp(name, "limit") == 0 || strcmp(name, "offset") == 0;
-    const char *type = query ? integer : "\"type\":\"string\"";
+    bool start = strcmp(name, "start") == 0;
+    bool query = start || strcmp(name, "limit") == 0 || strcmp(name, "offset") == 0;
+    const char *type = start   ? "\"type\":\"boolean\""
+                       : query ? "\"type\":\"integer\""
+                               : "\"type\":\"string\"";
     sl_buf_print(out, "{\"name\":\"%s\",\"in\":\"%s\",\"description\":\"%s\"%s,", name,
                  query ? "query" : "path", description, query ? "" : ",\"required\":true");
     sl_buf_print(out, "%s%s%s}", f->v3 ? "\"schema\":{" : "", type, f->v3 ? "}" : "");
@@ -76,6 +102,8 @@ static void print_path(struct sl_buf *out, const struct format *f, const char *v
     print_parameter(out, f, "limit", "how many at most; 1000 if it is not said");
     sl_buf_text(out, ",");
     print_parameter(out, f, "offset", "how many of the first to pass over");
+    sl_buf_text(out, ",");
+    print_parameter(out, f, "start", "whether to say when each is expected to start; Sluice only");
     sl_buf_text(out, ",");
     print_parameter(out, f, "name", "of the queue");
     if (local) {

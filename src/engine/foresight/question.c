@@ -4,6 +4,7 @@
 /* A question and its answer as text, in a copy of the process; what is compared with comes from a copy of that one. */
 #include "base/aside.h"
 #include "base/check.h"
+#include "base/map.h"
 #include "engine/foresight.h"
 #include <string.h>
 #include <time.h>
@@ -102,6 +103,81 @@ void sl_question_answer(void *question, struct sl_buf *out)
     print_sample(q, answer, out);
     print(answer, &e, out);
     sl_json_free(before);
+}
+
+/* --- when those of a queue start -------------------------------------------------------------- */
+
+/* Described before the run ahead: it uses up the state. */
+static struct sl_json *pending_items_new(const struct sl_question *q)
+{
+    struct sl_json *items = sl_json_new_list();
+    struct sl_json *item;
+    struct sl_pending *p = sl_engine_pending_new(q->engine, q->cluster_queue, q->range);
+    while ((item = sl_engine_pending_next(q->engine, p)) != NULL) {
+        sl_json_append(items, item);
+    }
+    sl_engine_pending_free(p);
+    return items;
+}
+
+static void print_key(const struct sl_json *named, struct sl_buf *out)
+{
+    sl_buf_reset(out);
+    sl_buf_print(out, "%s/%s", sl_json_path_text(named, "namespace", ""),
+                 sl_json_path_text(named, "name", ""));
+}
+
+/* `row`: of the answer; NULL: it says nothing of the workload. */
+static void set_foreseen(struct sl_json *item, const struct sl_json *row)
+{
+    static const char *const members[] = {"start", "waitMilliseconds", "certainty",
+                                          "basis", "reason",           "notBefore"};
+    struct sl_json *foreseen = sl_json_path_make(item, "foreseen");
+    sl_json_set_text(foreseen, "certainty", "Unknown");
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (sl_json_has(row, members[i])) {
+            sl_json_set(foreseen, members[i], sl_json_ref(sl_json_get(row, members[i])));
+        }
+    }
+}
+
+static void print_items(const struct sl_json *items, const struct sl_json *answer,
+                        struct sl_buf *out)
+{
+    const struct sl_json *rows = sl_json_get(answer, "workloads");
+    struct sl_map *by_key = sl_map_new();
+    struct sl_buf key = {0};
+    for (size_t i = 0; i < sl_json_len(rows); i++) {
+        print_key(sl_json_at(rows, i), &key);
+        sl_map_put(by_key, key.data, (union sl_map_value){.pointer = sl_json_at(rows, i)});
+    }
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        struct sl_json *item = sl_json_at(items, i);
+        print_key(item, &key);
+        set_foreseen(item, sl_map_find(by_key, key.data));
+        sl_json_print(item, out);
+        sl_buf_text(out, "\n");
+    }
+    sl_buf_fini(&key);
+    sl_map_free(by_key);
+}
+
+void sl_question_pending(void *question, struct sl_buf *out)
+{
+    SL_PRE(question != NULL && out != NULL);
+    struct sl_question *q = question;
+    struct sl_error e = {0};
+    struct sl_json *items = pending_items_new(q);
+    struct sl_foresee_options options = options_of(q, SIZE_MAX);
+    struct sl_json *answer = sl_foresee(q->engine, NULL, NULL, &options, &e);
+    print_sample(q, answer, out);
+    if (answer == NULL) {
+        print(NULL, &e, out);
+    } else {
+        print_items(items, answer, out);
+    }
+    sl_json_free(answer);
+    sl_json_free(items);
 }
 
 struct sl_aside_work sl_question_work(struct sl_question *q,

@@ -5,6 +5,7 @@
 #include "t.h"
 #include "base/effort.h"
 #include "base/mem.h"
+#include "cli/pages/foresight.h"
 #include "cli/pages/visibility.h"
 #include "engine/why/why.h"
 
@@ -38,8 +39,10 @@ struct sl_pending *sl_engine_pending_new(struct sl_engine *g, const char *cluste
 
 void sl_engine_pending_free(struct sl_pending *p)
 {
-    sl_json_free(p->list);
-    sl_mem_free(p);
+    if (p != NULL) {
+        sl_json_free(p->list);
+        sl_mem_free(p);
+    }
 }
 
 struct sl_json *sl_engine_pending_next(struct sl_engine *g, struct sl_pending *p)
@@ -63,6 +66,51 @@ struct sl_json *sl_why_queue_new(struct sl_engine *g, enum sl_kind kind,
     (void)kind;
     (void)ask;
     return parse("{\"name\":\"team\",\"state\":\"Active\"}");
+}
+
+/* What a copy of the process would find out: it takes two looks. */
+static const char *lines;
+static int lines_status;
+static unsigned starts_asked, starts_freed;
+struct starts {
+    struct sl_server_rest rest;
+    bool looked;
+};
+
+static bool go_on_starts(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    struct starts *s = (struct starts *)rest;
+    page->asleep = !s->looked;
+    if (!s->looked) {
+        s->looked = true;
+        return true;
+    }
+    page->status = lines_status;
+    sl_buf_text(&page->body, lines);
+    return false;
+}
+
+static void free_starts(struct sl_server_rest *rest)
+{
+    starts_freed++;
+    sl_mem_free(rest);
+}
+
+enum sl_code sl_foresight_pending(struct sl_foresight *f, const char *cluster_queue,
+                                  const struct sl_pending_range *range, struct sl_server_page *page,
+                                  struct sl_error *e)
+{
+    (void)f;
+    assert_string_equal(cluster_queue, "team");
+    asked = *range;
+    if (lines == NULL) {
+        return sl_error_set(e, SL_CODE_TOO_MANY, "try again");
+    }
+    struct starts *s = sl_mem_new(1, sizeof *s);
+    *s = (struct starts){.rest = {go_on_starts, free_starts}};
+    page->rest = &s->rest;
+    starts_asked++;
+    return SL_CODE_OK;
 }
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
@@ -93,7 +141,9 @@ static size_t finish(struct sl_server_page *page)
     size_t slices = page->rest == NULL ? 0 : 1;
     uint64_t before = sl_effort_steps;
     while (page->rest != NULL && page->rest->go_on(page->rest, page)) {
-        assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        if (lines == NULL) { /* else it waits for them first */
+            assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        }
         before = sl_effort_steps;
         slices++;
     }
@@ -175,6 +225,78 @@ static void test_visibility_of_a_local_queue_is_its_own_only(void **state)
     sl_json_free(summary);
     sl_json_free(visit(TEAM, "", 200));
     assert_null(asked.ns);
+}
+
+static void with_starts(bool there)
+{
+    pages.foresight = there ? (struct sl_foresight *)(void *)&engine : NULL;
+    lines_status = 200;
+    starts_asked = starts_freed = 0;
+}
+
+static void test_visibility_says_when_each_starts(void **state)
+{
+    (void)state;
+    with_starts(true);
+    lines =
+        "{\"namespace\":\"n\",\"name\":\"a\",\"priority\":9,\"reason\":\"WaitingForQuota\","
+        "\"foreseen\":{\"waitMilliseconds\":1800,\"certainty\":\"Exact\",\"basis\":[\"runFor\"]}}\n"
+        "{\"namespace\":\"n\",\"name\":\"b\",\"foreseen\":{\"certainty\":\"Unknown\"}}\n";
+    struct sl_json *summary = visit(TEAM, "start=true&limit=2&offset=1", 200);
+    assert_int_equal(asked.limit, 2);
+    assert_int_equal(asked.offset, 1);
+    assert_int_equal(sl_json_len(sl_json_get(summary, "items")), 2);
+    assert_int_equal(sl_json_path_int(summary, "items.0.foreseen.waitMilliseconds", 0), 1800);
+    assert_string_equal(sl_json_path_text(summary, "items.0.foreseen.basis.0", ""), "runFor");
+    assert_string_equal(sl_json_path_text(summary, "items.0.reason", ""), "WaitingForQuota");
+    assert_string_equal(sl_json_path_text(summary, "items.0.metadata.creationTimestamp", ""),
+                        "2026-01-01T00:00:00Z");
+    assert_string_equal(sl_json_path_text(summary, "items.1.foreseen.certainty", ""), "Unknown");
+    sl_json_free(summary);
+    summary = visit(MINE, "start=1", 200);
+    assert_string_equal(asked.local_queue, "mine");
+    sl_json_free(summary);
+    assert_int_equal(starts_asked, 2);
+    pending = "[]";
+    sl_json_free(visit(TEAM, "start=false", 200));
+    sl_json_free(visit(TEAM, "start=0", 200));
+    sl_json_free(visit(TEAM, "start", 200));
+    assert_int_equal(starts_asked, 2);
+    assert_int_equal(starts_freed, 2);
+}
+
+static void test_visibility_says_why_no_start_is_known(void **state)
+{
+    (void)state;
+    with_starts(true);
+    lines_status = 504;
+    lines = "{\"kind\":\"Status\",\"code\":504}";
+    struct sl_json *status = visit(TEAM, "start=true", 504);
+    assert_int_equal(sl_json_path_int(status, "code", 0), 504);
+    sl_json_free(status);
+    lines = NULL;
+    status = visit(TEAM, "start=true", 429);
+    assert_string_equal(sl_json_path_text(status, "message", ""), "try again");
+    sl_json_free(status);
+    status = visit(TEAM, "start=maybe", 400);
+    assert_has(sl_json_path_text(status, "message", ""), "neither true nor false");
+    sl_json_free(status);
+    with_starts(false);
+    sl_json_free(visit(TEAM, "start=true", 503));
+}
+
+static void test_visibility_of_starts_that_nobody_waits_for_leaves_nothing(void **state)
+{
+    (void)state;
+    struct sl_server_page page = {.status = 200};
+    with_starts(true);
+    lines = "\n";
+    sl_visibility_serve(&pages, TEAM, "start=true", &page);
+    assert_true(page.rest->go_on(page.rest, &page));
+    assert_true(page.asleep);
+    page.rest->free(page.rest);
+    assert_int_equal(starts_freed, 1);
+    sl_buf_fini(&page.body);
 }
 
 static void test_visibility_offset_and_limit_cut_the_list(void **state)
@@ -378,6 +500,9 @@ int main(void)
         cmocka_unit_test(test_visibility_of_a_cluster_queue_is_in_order),
         cmocka_unit_test(test_visibility_of_many_is_written_in_slices),
         cmocka_unit_test(test_visibility_of_a_local_queue_is_its_own_only),
+        cmocka_unit_test(test_visibility_says_when_each_starts),
+        cmocka_unit_test(test_visibility_says_why_no_start_is_known),
+        cmocka_unit_test(test_visibility_of_starts_that_nobody_waits_for_leaves_nothing),
         cmocka_unit_test(test_visibility_offset_and_limit_cut_the_list),
         cmocka_unit_test(test_visibility_number_that_is_none_is_refused),
         cmocka_unit_test(test_visibility_of_an_unknown_queue_says_which),

@@ -16,6 +16,7 @@
 
 static struct world w;
 static uint64_t chance_state;
+static unsigned uid_next; /* of equals the one with the lower uid goes first: in their order. 0: by chance */
 
 static uint32_t chance(uint32_t below)
 {
@@ -26,6 +27,7 @@ static uint32_t chance(uint32_t below)
 static int setup(void **state)
 {
     (void)state;
+    uid_next = 1;
     world_open(&w, NULL);
     return 0;
 }
@@ -109,7 +111,8 @@ static struct sl_json *workload_new(const char *name, const char *queue, const c
     struct sl_json *meta = sl_json_get(o, "metadata");
     char text[64];
     sl_json_set_int(sl_json_get(o, "spec"), "priority", priority);
-    (void)snprintf(text, sizeof text, "00000000-0000-4000-9000-%012u", chance(1000000000));
+    (void)snprintf(text, sizeof text, "%08x-0000-4000-9000-%012u", uid_next, chance(1000000000));
+    uid_next += uid_next > 0;
     sl_json_set_text(meta, "uid", text);
     sl_clock_format(w.now_ms, text);
     sl_json_set_text(meta, "creationTimestamp", text);
@@ -255,6 +258,61 @@ static void test_foresight_says_when_those_that_wait_start(void **state)
     assert_string_equal(sl_json_path_text(answer, "ended", ""), "NothingChanges");
     assert_int_equal(sl_json_path_int(answer, "counts.workloads", 0), 3);
     sl_json_free(answer);
+}
+
+/* One line of a queue's pending workloads; the caller frees it. */
+static struct sl_json *line_new(const struct sl_buf *text, size_t at, size_t number)
+{
+    struct sl_error e = {0};
+    const char *line = text->data + at;
+    for (size_t i = 0; i < number; i++) {
+        line = strchr(line, '\n') + 1;
+    }
+    return sl_json_parse(line, strcspn(line, "\n"), &e);
+}
+
+static void test_foresight_says_when_those_of_a_queue_start(void **state)
+{
+    (void)state;
+    const struct sl_pending_range range = {"team", "lq", 1, 2};
+    struct sl_question q = {.engine = w.engine, .cluster_queue = "cq", .range = &range};
+    const struct sl_aside_work work = sl_question_work(&q, sl_question_pending);
+    struct sl_buf text = {0};
+    struct sl_error e = {0};
+    assert_int_equal(sl_aside_run(&work, &text, &e), SL_CODE_OK);
+    assert_string_equal(
+        text.data + sl_question_body(&text),
+        "{\"kind\":\"Status\",\"apiVersion\":"
+        "\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"the objects are still "
+        "being read\",\"reason\":\"ServiceUnavailable\",\"code\":503}");
+    world_add_basics(&w);
+    submit(workload_new("a", "lq", "8", 0), 10 * SECOND);
+    settle();
+    submit(workload_new("b", "lq", "6", 3), 5 * SECOND);
+    submit(workload_new("c", "lq", "6", 2), 5 * SECOND);
+    submit(workload_new("huge", "lq", "60", 1), 5 * SECOND);
+    submit(workload_new("last", "lq", "1", 0), 5 * SECOND);
+    settle();
+    q.now_ms = w.now_ms;
+    q.until_ms = w.now_ms + LONG;
+    sl_buf_reset(&text);
+    uint64_t before = hash_core();
+    assert_int_equal(sl_aside_run(&work, &text, &e), SL_CODE_OK);
+    assert_true(before == hash_core());
+    assert_non_null(strstr(text.data, "team/b ")); /* of the sample */
+    size_t at = sl_question_body(&text);
+    struct sl_json *c = line_new(&text, at, 0), *huge = line_new(&text, at, 1);
+    assert_null(line_new(&text, at, 2));
+    assert_string_equal(sl_json_path_text(c, "name", ""), "c");
+    assert_int_equal(sl_json_path_int(c, "positionInClusterQueue", 0), 1);
+    assert_int_equal(sl_json_path_int(c, "foreseen.waitMilliseconds", 0), 15 * SECOND);
+    assert_string_equal(sl_json_path_text(c, "foreseen.certainty", ""), "Exact");
+    assert_string_equal(sl_json_path_text(c, "foreseen.basis.0", ""), "runFor");
+    assert_string_equal(sl_json_path_text(huge, "foreseen.reason", ""), "DoesNotFit");
+    assert_false(sl_json_has(sl_json_get(huge, "foreseen"), "start"));
+    sl_json_free(c);
+    sl_json_free(huge);
+    sl_buf_fini(&text);
 }
 
 static void test_foresight_says_on_what_a_time_rests(void **state)
@@ -527,6 +585,7 @@ static void open_random_world(uint64_t seed)
     static struct sl_engine_settings settings;
     static const char *const within[] = {"Never", "LowerPriority", "LowerOrNewerEqualPriority"};
     static const char *const reclaim[] = {"Never", "LowerPriority", "Any"};
+    uid_next = 0;
     chance_state = seed * 2654435761u + 1;
     (void)chance(2);
     settings = sl_engine_settings_default();
@@ -733,6 +792,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_foresight_says_when_those_that_wait_start),
+        TEST(test_foresight_says_when_those_of_a_queue_start),
         TEST(test_foresight_says_on_what_a_time_rests),
         TEST(test_foresight_learns_how_long_a_queue_runs),
         TEST(test_foresight_forgets_what_a_job_said),
