@@ -39,12 +39,17 @@ static int64_t may_take(sl_cell_id cell, int64_t borrowing, bool ever)
     return sl_ledger_subtree(cell) - kept - taken + borrowing;
 }
 
-/* What lending limits keep unused in other parts of the tree. The way from the cell to the root has the use of its own. */
-static int64_t withheld_of(sl_cell_id cell)
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return a + b < SL_AMOUNT_MAX ? a + b : SL_AMOUNT_MAX;
+}
+
+/* What lending limits keep out of the tree's common quota, and what of that is unused in other parts of the tree: the way
+ * from the cell to the root has the use of its own. */
+static void add_kept(sl_cell_id cell, struct sl_why_limit *out)
 {
     sl_qnode_id root = sl_ledger_root_qnode(sl_ledger_qnode_of(cell));
     sl_qnode_id qnode = root;
-    int64_t sum = 0;
     for (uint32_t i = 0; qnode != SL_NO_ID && i < QNODES_MAX; i++) {
         sl_cell_id other =
             sl_ledger_find_cell(qnode, sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
@@ -52,14 +57,16 @@ static int64_t withheld_of(sl_cell_id cell)
         for (sl_cell_id up = cell; up != SL_NO_ID && !on_the_way; up = sl_ledger_parent_cell(up)) {
             on_the_way = up == other;
         }
-        if (other != SL_NO_ID && !on_the_way) {
-            sum += above_zero(sl_ledger_kept(other) - above_zero(sl_ledger_usage(other)));
+        int64_t kept = other != SL_NO_ID && qnode != root ? above_zero(sl_ledger_kept(other)) : 0;
+        out->kept = sum_of(out->kept, kept);
+        if (!on_the_way) {
+            out->withheld =
+                sum_of(out->withheld,
+                       above_zero(kept - above_zero(kept > 0 ? sl_ledger_usage(other) : 0)));
         }
-        sum = sum < SL_AMOUNT_MAX ? sum : SL_AMOUNT_MAX;
         qnode = sl_branches_walk(root, qnode, false);
         sl_effort_add(1);
     }
-    return sum;
 }
 
 static struct sl_why_limit limit_of(const struct sl_engine *g, sl_cell_id cell, bool ever)
@@ -81,7 +88,9 @@ static struct sl_why_limit limit_of(const struct sl_engine *g, sl_cell_id cell, 
     out.kind = out.cell == cell ? SL_WHY_NOMINAL : SL_WHY_COHORT;
     out.quota = sl_ledger_subtree(out.cell);
     out.used = ever ? 0 : sl_ledger_usage(out.cell);
-    out.withheld = ever || out.kind == SL_WHY_NOMINAL ? 0 : withheld_of(cell);
+    if (out.kind == SL_WHY_COHORT && !ever) {
+        add_kept(cell, &out);
+    }
     return out;
 }
 

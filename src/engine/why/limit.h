@@ -19,6 +19,7 @@ struct sl_why_limit {
     int64_t quota;
     int64_t used;
     int64_t withheld; /* COHORT: unused quota that lending limits keep from the ClusterQueue */
+    int64_t kept;     /* COHORT: all that lending limits keep out of `quota`, used or not */
 };
 
 /* Of the ClusterQueue's cell: what limits it now, and what would if nothing were used (`used` and `withheld` are 0). */

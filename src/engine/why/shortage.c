@@ -100,10 +100,19 @@ static void say_limit(const struct sl_engine *g, const struct sl_why_shortage *s
                                          [SL_WHY_BORROWING] = " may use, with what it borrows, ",
                                          [SL_WHY_COHORT] = " has a quota of "};
     sl_resource_id resource = s->detail->resource;
+    bool shared = s->limit.kept > 0 && s->limit.quota + s->limit.kept < SL_AMOUNT_UNLIMITED;
     sl_why_print_qnode(g, sl_ledger_qnode_of(s->limit.cell), out);
-    sl_buf_text(out, before[s->limit.kind]);
-    sl_why_print_amount(g, s->limit.quota, resource, out);
+    sl_buf_text(out, shared ? " shares " : before[s->limit.kind]);
+    if (shared) { /* `sluicectl shares` and the objects have the whole of it */
+        char quota[64];
+        sl_quantity_print_amount(s->limit.quota, sl_why_resource(g, resource), quota);
+        sl_buf_print(out, "%s of its ", quota);
+    }
+    sl_why_print_amount(g, s->limit.quota + (shared ? s->limit.kept : 0), resource, out);
     sl_buf_print(out, " in flavor %s", sl_why_flavor(g, s->detail->flavor));
+    if (shared) {
+        sl_buf_text(out, " (a lendingLimit keeps the rest)");
+    }
     if (!s->never) {
         char used[64];
         sl_quantity_print_amount(s->limit.used, sl_why_resource(g, resource), used);
@@ -172,6 +181,9 @@ struct sl_json *sl_why_shortage_new(const struct sl_engine *g, const struct sl_w
         sl_json_set(out, "of", sl_why_qnode_new(g, sl_ledger_qnode_of(s->limit.cell)));
         sl_why_set_amount(g, out, "quota", s->limit.quota, resource);
         sl_why_set_amount(g, out, "inUse", s->limit.used, resource);
+        if (s->limit.kept > 0) {
+            sl_why_set_amount(g, out, "kept", s->limit.kept, resource);
+        }
         if (s->limit.withheld > 0) {
             sl_why_set_amount(g, out, "notLent", s->limit.withheld, resource);
         }

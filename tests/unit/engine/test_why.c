@@ -228,6 +228,12 @@ static void test_why_says_what_others_do_not_lend(void **state)
     assert_at(a, "limits.0.limit", "cohort");
     assert_at(a, "limits.0.quota", "8");
     assert_at(a, "limits.0.notLent", "4");
+    assert_at(a, "limits.0.kept", "4"); /* with the quota: what sluicectl shares says */
+    assert_at(
+        a, "limits.0.message",
+        "Cohort all shares 8 of its 12 cpu in flavor spot (a lendingLimit keeps the rest) and "
+        "uses 7: 2 cpu more needed; 4 cpu is unused in other ClusterQueues, which do not lend "
+        "it");
     sl_json_free(a);
 }
 
