@@ -97,7 +97,7 @@ class Foresight(Scene):
         self.assertEqual([v["name"] for v in asked["preempts"]], [self.name_of("low")])
         self.assertEqual(asked["podSets"][0]["flavors"], {"cpu": "f"})
         text = self.sluicectl("what-if", "-f", "-", stdin=json.dumps(urgent))
-        self.assertRegex(text, r"default/job-urgent-\w+ would be admitted now, queue team")
+        self.assertRegex(text, r"default/job-urgent-\w+ would be admitted to ClusterQueue team now")
         self.assertIn(f"it would preempt default/{self.name_of('low')}", text)
         self.assertNotIn("urgent", self.workloads())
         self.create(urgent)
@@ -117,14 +117,14 @@ class Foresight(Scene):
     def test_what_if_of_an_administrator(self):
         self.fill()
         self.assertRegex(self.sluicectl("what-if", "--quota", "team:f:cpu=10"),
-                         r"2 would start sooner:\n +default/\S+ +now, else in \ds")
+                         r"2 would start sooner:\n +default/\S+ +now instead of in \ds")
         text = self.sluicectl("what-if", "--drain-queue", "team")
-        self.assertRegex(text, r"1 would be evicted:\n +default/\S+ +ClusterQueueStopped")
-        self.assertIn("2 would not start:", text)
+        self.assertRegex(text, r"1 would be evicted:\n +default/\S+ +ClusterQueueStopped; it would not start again: it is in no active queue")
+        self.assertIn("2 would not start, as far as is known:", text)
         text = self.sluicectl("what-if", "--priority", f"{self.name_of('third')}=1000")
-        self.assertRegex(text, r"third-\w+ would be admitted now")
+        self.assertRegex(text, r"third-\w+ would be admitted to ClusterQueue team now")
         self.assertIn("1 would start later:", text)
-        self.assertIn("nothing changes", self.sluicectl("what-if", "--stop-queue", "team", "--quota", "team:f:cpu=4",
+        self.assertIn("nothing would change", self.sluicectl("what-if", "--stop-queue", "team", "--quota", "team:f:cpu=4",
                                                         "--horizon", "1s"))
 
     def test_what_cannot_be_asked_is_said(self):
@@ -179,7 +179,7 @@ class ForesightOfNodes(Scene):
         self.create(job("waits", cpu="4", run_for="60s"))
         self.workload("waits")
         done = self.daemon.sluicectl("what-if", "--add-nodes", "n1=2")
-        self.assertRegex(done.stdout, r"1 would start sooner:\n +default/job-waits-\w+ +now, else in")
+        self.assertRegex(done.stdout, r"1 would start sooner:\n +default/job-waits-\w+ +now instead of in")
         done = self.daemon.sluicectl("what-if", "--drain", "n1", "-o", "json")
         answer = json.loads(done.stdout)
         self.assertIn(self.workloads()["waits"]["metadata"]["name"], [r["name"] for r in answer["unstarted"]], answer)

@@ -52,7 +52,7 @@ class Why(unittest.TestCase):
                      "cpu in flavor f: asks for 3, 1 is available, 2 short", "Cohort all has a quota of 8 cpu in flavor f and uses 7: 2 cpu more needed",
                      "used in: other 5 of 4, team 2 of 4", "5  job/large -n elsewhere, ClusterQueue other, priority 0 since ",
                      "may not be preempted: reclaimWithinCohort of ClusterQueue team is Never", "Impossible: ClusterQueue team preempts no workloads",
-                     "  - 2 cpu in flavor f is released in Cohort all, or a nominalQuota in Cohort all is raised by 2 cpu in flavor f."):
+                     "  - Wait until 2 cpu in flavor f is released in Cohort all, or raise a nominalQuota in Cohort all by 2 cpu in flavor f."):
             self.assertIn(part, out)
 
     def test_it_is_a_document_in_every_state(self):

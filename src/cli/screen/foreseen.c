@@ -26,23 +26,35 @@ static void print_duration(int64_t ms, struct sl_buf *out)
     }
 }
 
-static void print_unknown(const struct sl_json *row, struct sl_buf *out)
+/* Why no start is known. */
+static const struct unknown {
+    const char *reason;
+    const char *column; /* as the start itself */
+    const char *clause; /* behind a colon */
+    bool never;         /* it is certain: it does not start */
+} unknowns[] = {
+    {"RunTimesUnknown", "unknown: how long others run is not known",
+     "how long others run is not known", false},
+    {"DoesNotFit", "not unless something changes", "it does not fit unless something changes",
+     true},
+    {"NotQueued", "not while it is in no active queue", "it is in no active queue", true},
+    {"Horizon", "later than was looked ahead", "it is later than was looked ahead", false},
+    {"CutShort", "later than could be computed", "it is later than could be computed", false},
+    {NULL, "unknown", "no reason is given", false}};
+
+static const struct unknown *unknown_of(const struct sl_json *row)
 {
-    static const struct {
-        const char *reason, *text;
-    } texts[] = {{"RunTimesUnknown", "unknown: how long others run is not known"},
-                 {"DoesNotFit", "not before something changes"},
-                 {"NotQueued", "it is in no queue that is served"},
-                 {"Horizon", "later than was looked ahead"},
-                 {"CutShort", "later than could be computed"}};
+    const struct unknown *u = unknowns;
     const char *reason = sl_json_path_text(row, "reason", "");
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (strcmp(texts[i].reason, reason) == 0) {
-            sl_buf_text(out, texts[i].text);
-            return;
-        }
+    while (u->reason != NULL && strcmp(u->reason, reason) != 0) {
+        u++;
     }
-    sl_buf_text(out, "unknown");
+    return u;
+}
+
+static bool is_known(const struct sl_json *row)
+{
+    return sl_json_path_int(row, "waitMilliseconds", -1) >= 0;
 }
 
 void sl_foreseen_print_start(const struct sl_json *row, struct sl_buf *out)
@@ -50,8 +62,8 @@ void sl_foreseen_print_start(const struct sl_json *row, struct sl_buf *out)
     SL_PRE(out != NULL);
     int64_t wait_ms = sl_json_path_int(row, "waitMilliseconds", -1);
     const char *certainty = sl_json_path_text(row, "certainty", "");
-    if (wait_ms < 0) {
-        print_unknown(row, out);
+    if (!is_known(row)) {
+        sl_buf_text(out, unknown_of(row)->column);
         return;
     }
     if (wait_ms == 0) {
@@ -79,10 +91,11 @@ static void print_pod_sets(const struct sl_json *asked, struct sl_buf *out)
     const struct sl_json *list = sl_json_get(asked, "podSets");
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *set = sl_json_at(list, i);
-        sl_buf_print(out, "  pod set %s: %lld pods", sl_json_path_text(set, "name", "main"),
-                     (long long)sl_json_path_int(set, "count", 0));
+        int64_t count = sl_json_path_int(set, "count", 0);
+        sl_buf_print(out, "  pod set %s: %lld pod%s", sl_json_path_text(set, "name", "main"),
+                     (long long)count, count == 1 ? "" : "s");
         for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(set, "flavors"), &m);) {
-            sl_buf_print(out, ", %s of flavor %s", m.key, sl_json_text(m.value, ""));
+            sl_buf_print(out, ", %s in flavor %s", m.key, sl_json_text(m.value, ""));
         }
         print_domains(set, out);
         sl_buf_text(out, "\n");
@@ -99,28 +112,41 @@ static void print_basis(const struct sl_json *row, struct sl_buf *out)
 {
     const struct sl_json *basis = sl_json_get(row, "basis");
     for (size_t i = 0; i < sl_json_len(basis); i++) {
-        sl_buf_print(out, "%s%s", i == 0 ? " (rests on " : ", ",
+        sl_buf_print(out, "%s%s", i == 0 ? " (based on " : ", ",
                      sl_json_text(sl_json_at(basis, i), ""));
     }
     sl_buf_text(out, sl_json_len(basis) > 0 ? ")" : "");
 }
 
-static void print_asked(const struct sl_json *asked, struct sl_buf *out)
+/* "ns/w would be admitted to ClusterQueue cq in 5s (based on runFor)" */
+static void print_when(const struct sl_json *asked, const char *when, struct sl_buf *out)
 {
-    const char *when = sl_json_path_text(asked, "admitted", "");
-    const struct sl_json *victims = sl_json_get(asked, "preempts");
-    print_name(asked, out);
-    if (strcmp(when, "Already") == 0) {
-        sl_buf_text(out, " is admitted already");
-    } else if (strcmp(when, "Unknown") == 0) {
-        sl_buf_text(out, " would not be admitted now: ");
-        print_unknown(asked, out);
+    const char *queue = sl_json_path_text(asked, "clusterQueue", "");
+    const struct unknown *u = unknown_of(asked);
+    bool already = strcmp(when, "Already") == 0, unknown = strcmp(when, "Unknown") == 0;
+    sl_buf_text(out, already   ? " is admitted"
+                     : unknown ? " would not be admitted"
+                               : " would be admitted");
+    if (queue[0] != '\0') {
+        sl_buf_print(out, " to ClusterQueue %s", queue);
+    }
+    if (already) {
+        sl_buf_text(out, " already");
+    } else if (unknown) {
+        sl_buf_print(out, "%s: %s", u->never ? "" : " now, and when is not known", u->clause);
     } else {
-        sl_buf_text(out, " would be admitted ");
+        sl_buf_text(out, " ");
         sl_foreseen_print_start(asked, out);
         print_basis(asked, out);
     }
-    sl_buf_print(out, ", queue %s\n", sl_json_path_text(asked, "clusterQueue", ""));
+    sl_buf_text(out, "\n");
+}
+
+static void print_asked(const struct sl_json *asked, struct sl_buf *out)
+{
+    const struct sl_json *victims = sl_json_get(asked, "preempts");
+    print_name(asked, out);
+    print_when(asked, sl_json_path_text(asked, "admitted", ""), out);
     print_pod_sets(asked, out);
     for (size_t i = 0; i < sl_json_len(victims); i++) {
         sl_buf_text(out, "  it would preempt ");
@@ -131,24 +157,46 @@ static void print_asked(const struct sl_json *asked, struct sl_buf *out)
 
 /* --- what would differ --------------------------------------------------------------------------------- */
 
-static void print_difference(const struct sl_json *row, struct sl_buf *out)
+static void print_again(const struct sl_json *row, struct sl_buf *out)
+{
+    const struct unknown *u = unknown_of(row);
+    sl_buf_print(out, "  %s; ", sl_json_path_text(row, "evictedFor", ""));
+    if (is_known(row)) {
+        sl_buf_text(out, "it would start again ");
+        sl_foreseen_print_start(row, out);
+    } else {
+        sl_buf_print(out, "%s: %s",
+                     u->never ? "it would not start again"
+                              : "when it would start again is not known",
+                     u->clause);
+    }
+}
+
+/* What is, and what would be without the changes. */
+static void print_instead(const struct sl_json *row, struct sl_buf *out)
 {
     int64_t before_ms = sl_json_path_int(row, "waitMillisecondsBefore", -1);
     sl_buf_text(out, "  ");
-    print_name(row, out);
-    if (sl_json_has(row, "evictedFor")) {
-        sl_buf_print(out, "  %s", sl_json_path_text(row, "evictedFor", ""));
-        sl_buf_text(out, "; it starts again: ");
+    if (is_known(row)) {
+        sl_foreseen_print_start(row, out);
+        sl_buf_text(out, before_ms < 0 ? "" : " instead of ");
     } else {
-        sl_buf_text(out, "  ");
+        sl_buf_text(out, unknown_of(row)->clause);
+        sl_buf_text(out, before_ms < 0 ? "" : "; otherwise it would start ");
     }
-    sl_foreseen_print_start(row, out);
     if (before_ms >= 0) {
-        sl_buf_text(out, before_ms == 0 ? ", else now" : ", else in ");
-        if (before_ms > 0) {
-            print_duration(before_ms, out);
-        }
+        sl_buf_text(out, before_ms == 0 ? "now" : "in ");
     }
+    if (before_ms > 0) {
+        print_duration(before_ms, out);
+    }
+}
+
+static void print_difference(const struct sl_json *row, struct sl_buf *out)
+{
+    sl_buf_text(out, "  ");
+    print_name(row, out);
+    (sl_json_has(row, "evictedFor") ? print_again : print_instead)(row, out);
     sl_buf_text(out, "\n");
 }
 
@@ -180,16 +228,16 @@ void sl_foreseen_print(const struct sl_json *answer, struct sl_buf *out)
         print_asked(sl_json_at(asked, i), out);
     }
     bool any = print_list(answer, "evicted", "would be evicted", out);
-    any = print_list(answer, "started", "would start that do not otherwise", out) || any;
+    any = print_list(answer, "started", "would start that otherwise do not", out) || any;
     any = print_list(answer, "sooner", "would start sooner", out) || any;
     any = print_list(answer, "later", "would start later", out) || any;
-    any = print_list(answer, "unstarted", "would not start", out) || any;
+    any = print_list(answer, "unstarted", "would not start, as far as is known", out) || any;
     if (!any) {
-        sl_buf_print(out, "nothing changes for %sworkloads\n",
-                     sl_json_len(asked) > 0 ? "other " : "");
+        sl_buf_print(out, "nothing would change for %s workload\n",
+                     sl_json_len(asked) > 0 ? "any other" : "any");
     }
     if (strcmp(sl_json_path_text(answer, "ended", ""), "CutShort") == 0) {
-        sl_buf_print(out, "the time for computing was over at %s\n",
+        sl_buf_print(out, "the time for an answer was over: what happens after %s is not known\n",
                      sl_json_path_text(answer, "until", ""));
     }
 }

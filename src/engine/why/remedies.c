@@ -104,7 +104,7 @@ static void add_turn(const struct sl_engine *g, const struct sl_why_findings *f,
             (long long)f->position);
     }
     if (f->tried && sl_assignment.mode >= SL_MODE_DEFERRED) {
-        add(list, "Nothing is short for it as it is now: it is tried when its turn has come.");
+        add(list, "Nothing is short for it now: it is tried when its turn comes.");
     }
 }
 
@@ -113,12 +113,12 @@ static void add_turn(const struct sl_engine *g, const struct sl_why_findings *f,
 static void say_raise(const struct sl_engine *g, const struct sl_why_shortage *s,
                       struct sl_buf *out)
 {
-    static const char *const what[] = {[SL_WHY_NOMINAL] = "nominalQuota of ",
-                                       [SL_WHY_BORROWING] = "borrowingLimit of ",
-                                       [SL_WHY_COHORT] = "a nominalQuota in "};
+    static const char *const what[] = {[SL_WHY_NOMINAL] = "raise nominalQuota of ",
+                                       [SL_WHY_BORROWING] = "raise borrowingLimit of ",
+                                       [SL_WHY_COHORT] = "raise a nominalQuota in "};
     sl_buf_text(out, what[s->limit.kind]);
     sl_why_print_qnode(g, sl_ledger_qnode_of(s->limit.cell), out);
-    sl_buf_text(out, " is raised by ");
+    sl_buf_text(out, " by ");
     sl_why_print_amount(g, s->detail->amount, s->detail->resource, out);
     sl_buf_print(out, " in flavor %s", sl_why_flavor(g, s->detail->flavor));
 }
@@ -131,20 +131,23 @@ static void add_shortage(const struct sl_engine *g, const struct sl_why_shortage
         return;
     }
     if (s->never) {
-        sl_buf_text(&text, "It asks for at most ");
+        sl_buf_text(&text, "Ask for at most ");
         sl_why_print_amount(g, s->available, s->detail->resource, &text);
         sl_buf_print(&text, " in flavor %s, or ", sl_why_flavor(g, s->detail->flavor));
         say_raise(g, s, &text);
         sl_buf_text(&text, ".");
     } else {
+        sl_buf_text(&text, "Wait until ");
         sl_why_print_amount(g, s->detail->amount, s->detail->resource, &text);
         sl_buf_print(&text, " in flavor %s is released in ", sl_why_flavor(g, s->detail->flavor));
         sl_why_print_qnode(g, sl_ledger_qnode_of(s->limit.cell), &text);
         sl_buf_text(&text, ", or ");
         say_raise(g, s, &text);
-        sl_buf_text(&text, s->limit.withheld > 0
-                               ? ", or what others keep by a lendingLimit is lent."
-                               : ".");
+        sl_buf_text(
+            &text,
+            s->limit.withheld > 0
+                ? ", or raise the lendingLimit of others, who keep quota that they do not use."
+                : ".");
     }
     add(list, "%s", text.data);
     sl_buf_fini(&text);
@@ -168,7 +171,7 @@ static void add_nodes(const struct sl_engine *g, struct sl_json *list)
 {
     const struct sl_placement_failure *n = &sl_assignment.topology_failure;
     if (n->miss == SL_PLACEMENT_NO_FIT && n->of > n->fit) {
-        add(list, "There is room for %u more %s%s in topology %s.", n->of - n->fit,
+        add(list, "Wait until there is room for %u more %s%s in topology %s.", n->of - n->fit,
             n->slices ? "slice" : "pod", n->of - n->fit == 1 ? "" : "s",
             sl_names_topology(g, n->tree));
     }

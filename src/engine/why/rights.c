@@ -147,7 +147,7 @@ static void say_none(const struct sl_engine *g, const struct sl_why_need *need,
     sl_buf_text(out, "the workloads that it may preempt would not free enough");
     for (uint32_t i = 0; need->cell != SL_NO_ID && i < holders->count; i++) {
         if (!sl_why_may_preempt(g, need, &holders->at[i], &why)) {
-            sl_buf_print(out, "; of the largest holder that it may not preempt: %s", why.data);
+            sl_buf_print(out, "; why it may not preempt the largest of the others: %s", why.data);
             break;
         }
     }
@@ -177,7 +177,7 @@ static const char *judge(const struct sl_engine *g, const struct sl_why_need *ne
         return "NotNeeded";
     }
     if (has_candidates()) {
-        sl_buf_text(out, "there are workloads that it may preempt, when its turn has come");
+        sl_buf_text(out, "there are workloads that it may preempt when its turn comes");
         return "Possible";
     }
     say_none(g, need, holders, out);

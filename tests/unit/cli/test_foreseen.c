@@ -24,8 +24,8 @@ static void test_foreseen_starts(void **state)
     expect_start("{\"waitMilliseconds\":9000000,\"certainty\":\"Estimate\"}", "in about 2h30m");
     expect_start("{\"waitMilliseconds\":360000000,\"certainty\":\"Exact\"}", "in 4d4h");
     expect_start("{\"reason\":\"RunTimesUnknown\"}", "unknown: how long others run is not known");
-    expect_start("{\"reason\":\"DoesNotFit\"}", "not before something changes");
-    expect_start("{\"reason\":\"NotQueued\"}", "it is in no queue that is served");
+    expect_start("{\"reason\":\"DoesNotFit\"}", "not unless something changes");
+    expect_start("{\"reason\":\"NotQueued\"}", "not while it is in no active queue");
     expect_start("{\"reason\":\"Horizon\"}", "later than was looked ahead");
     expect_start("{\"reason\":\"CutShort\"}", "later than could be computed");
     expect_start("{}", "unknown");
@@ -50,18 +50,19 @@ static void test_foreseen_of_what_was_asked(void **state)
            "\"certainty\":\"Exact\",\"preempts\":[{\"namespace\":\"ns\",\"name\":\"v\"}],"
            "\"podSets\":[{\"name\":\"main\",\"count\":2,\"flavors\":{\"cpu\":\"f\"},"
            "\"topologyAssignment\":{\"levels\":[\"rack\"]}}]}],\"counts\":{\"asked\":1}}",
-           "ns/w would be admitted now, queue cq\n"
-           "  pod set main: 2 pods, cpu of flavor f, placed as {\"levels\":[\"rack\"]}\n"
+           "ns/w would be admitted to ClusterQueue cq now\n"
+           "  pod set main: 2 pods, cpu in flavor f, placed as {\"levels\":[\"rack\"]}\n"
            "  it would preempt ns/v\n"
-           "nothing changes for other workloads\n");
+           "nothing would change for any other workload\n");
     expect("{\"asked\":[{" W ",\"admitted\":\"Unknown\",\"reason\":\"DoesNotFit\"}]}",
-           "ns/w would not be admitted now: not before something changes, queue cq\n"
-           "nothing changes for other workloads\n");
+           "ns/w would not be admitted to ClusterQueue cq: it does not fit unless something "
+           "changes\n"
+           "nothing would change for any other workload\n");
     expect("{\"asked\":[{" W ",\"admitted\":\"Later\",\"waitMilliseconds\":5000,\"certainty\":"
            "\"Exact\",\"basis\":[\"runFor\",\"observed\"]},{" W ",\"admitted\":\"Already\"}]}",
-           "ns/w would be admitted in 5s (rests on runFor, observed), queue cq\n"
-           "ns/w is admitted already, queue cq\n"
-           "nothing changes for other workloads\n");
+           "ns/w would be admitted to ClusterQueue cq in 5s (based on runFor, observed)\n"
+           "ns/w is admitted to ClusterQueue cq already\n"
+           "nothing would change for any other workload\n");
 }
 
 static void test_foreseen_of_what_would_differ(void **state)
@@ -73,14 +74,32 @@ static void test_foreseen_of_what_would_differ(void **state)
            "\"certainty\":\"Exact\"}],\"unstarted\":[{" W ",\"reason\":\"NotQueued\","
            "\"waitMillisecondsBefore\":0}],\"ended\":\"CutShort\",\"until\":\"T\"}",
            "1 would be evicted:\n"
-           "  ns/w  Preempted; it starts again: in 1s\n"
+           "  ns/w  Preempted; it would start again in 1s\n"
            "3 would start sooner:\n"
-           "  ns/w  in 1s, else in 5s\n"
+           "  ns/w  in 1s instead of in 5s\n"
            "  and 2 more\n"
-           "1 would not start:\n"
-           "  ns/w  it is in no queue that is served, else now\n"
-           "the time for computing was over at T\n");
-    expect("{}", "nothing changes for workloads\n");
+           "1 would not start, as far as is known:\n"
+           "  ns/w  it is in no active queue; otherwise it would start now\n"
+           "the time for an answer was over: what happens after T is not known\n");
+    expect("{\"counts\":{\"evicted\":2,\"started\":1,\"later\":1},\"evicted\":[{" W
+           ",\"evictedFor\":\"ClusterQueueStopped\",\"reason\":\"NotQueued\"},{" W
+           ",\"evictedFor\":\"Preempted\",\"reason\":\"RunTimesUnknown\"}],\"started\":[{" W
+           ",\"waitMilliseconds\":1000,\"certainty\":\"Latest\"}],\"later\":[{" W
+           ",\"waitMilliseconds\":5000,\"waitMillisecondsBefore\":0}]}",
+           "2 would be evicted:\n"
+           "  ns/w  ClusterQueueStopped; it would not start again: it is in no active queue\n"
+           "  ns/w  Preempted; when it would start again is not known: how long others run is not "
+           "known\n"
+           "1 would start that otherwise do not:\n"
+           "  ns/w  in 1s at the latest\n"
+           "1 would start later:\n"
+           "  ns/w  in 5s instead of now\n");
+    expect("{\"asked\":[{" W ",\"admitted\":\"Unknown\",\"reason\":\"Horizon\"}]}",
+           "ns/w would not be admitted to ClusterQueue cq now, and when is not known: it is later "
+           "than "
+           "was looked ahead\n"
+           "nothing would change for any other workload\n");
+    expect("{}", "nothing would change for any workload\n");
 }
 
 static void test_foreseen_beside_a_list(void **state)

@@ -102,8 +102,8 @@ static void test_why_names_the_nominal_quota_and_its_holders(void **state)
         "Position 1 of 2 in ClusterQueue cq: ClusterQueue cq has a nominal quota of 10 cpu in "
         "flavor spot and uses 8: 2 cpu more needed. Most of it is held by team/large with 5 "
         "cpu since 2027-01-15T08:00:00Z");
-    assert_remedy(a, "2 cpu in flavor spot is released in ClusterQueue cq, or nominalQuota of "
-                     "ClusterQueue cq is raised by 2 cpu in flavor spot.");
+    assert_remedy(a, "Wait until 2 cpu in flavor spot is released in ClusterQueue cq, or raise "
+                     "nominalQuota of ClusterQueue cq by 2 cpu in flavor spot.");
     sl_json_free(a);
     a = ask("after");
     assert_int_equal(sl_json_path_int(a, "positionInLocalQueue", -1), 1);
@@ -162,8 +162,8 @@ static void test_why_names_the_borrowing_limit(void **state)
     assert_at(a, "limits.0.of.name", "cq");
     assert_at(a, "limits.0.quota", "7");
     assert_at(a, "limits.0.short", "1");
-    assert_remedy(a, "1 cpu in flavor spot is released in ClusterQueue cq, or borrowingLimit of "
-                     "ClusterQueue cq is raised by 1 cpu in flavor spot.");
+    assert_remedy(a, "Wait until 1 cpu in flavor spot is released in ClusterQueue cq, or raise "
+                     "borrowingLimit of ClusterQueue cq by 1 cpu in flavor spot.");
     sl_json_free(a);
 }
 
@@ -188,9 +188,9 @@ static void test_why_names_the_cohort_and_its_holders(void **state)
     assert_at(a, "limits.0.queues.0.clusterQueue", "other");
     assert_at(a, "limits.0.queues.0.nominalQuota", "6");
     assert_at(a, "preemption.result", "Impossible");
-    assert_remedy(a,
-                  "1 cpu in flavor spot is released in Cohort all, or a nominalQuota in Cohort all "
-                  "is raised by 1 cpu in flavor spot.");
+    assert_remedy(
+        a, "Wait until 1 cpu in flavor spot is released in Cohort all, or raise a nominalQuota in "
+           "Cohort all by 1 cpu in flavor spot.");
     sl_json_free(a);
 }
 
@@ -252,9 +252,9 @@ static void test_why_says_what_can_never_start(void **state)
     assert_at(a, "limits.0.message",
               "ClusterQueue cq may use, with what it borrows, 8 cpu in flavor spot, and 9 cpu is "
               "asked for: it can never start with these quotas");
-    assert_remedy(a,
-                  "It asks for at most 8 cpu in flavor spot, or borrowingLimit of ClusterQueue cq "
-                  "is raised by 1 cpu in flavor spot.");
+    assert_remedy(
+        a, "Ask for at most 8 cpu in flavor spot, or raise borrowingLimit of ClusterQueue cq by "
+           "1 cpu in flavor spot.");
     sl_json_free(a);
 }
 
@@ -297,7 +297,7 @@ static void test_why_names_the_nodes_and_what_is_on_them(void **state)
     assert_int_equal(sl_json_path_int(a, "nodes.needed", -1), 3);
     assert_at(a, "nodes.holders.0.name", "holds");
     assert_at(a, "nodes.holders.0.amount", "3");
-    assert_remedy(a, "There is room for 2 more pods in topology topo.");
+    assert_remedy(a, "Wait until there is room for 2 more pods in topology topo.");
     sl_json_free(a);
 }
 
@@ -484,7 +484,7 @@ static void test_why_of_a_strict_queue_names_those_before_it(void **state)
     world_settle(&w);
     struct sl_json *a = ask("fits");
     assert_remedy(a, "ClusterQueue cq is StrictFIFO: the 1 before it go first.");
-    assert_remedy(a, "Nothing is short for it as it is now: it is tried when its turn has come.");
+    assert_remedy(a, "Nothing is short for it now: it is tried when its turn comes.");
     assert_at(a, "preemption.result", "NotNeeded");
     sl_json_free(a);
 }
