@@ -28,6 +28,14 @@ static void reserve(struct sl_buf *b, size_t more)
     b->cap = cap;
 }
 
+void sl_buf_expect(struct sl_buf *b, size_t bytes)
+{
+    SL_PRE(b != NULL);
+    if (bytes > b->len) {
+        reserve(b, bytes - b->len);
+    }
+}
+
 void sl_buf_add(struct sl_buf *b, const char *data, size_t len)
 {
     reserve(b, len);

@@ -409,6 +409,24 @@ void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit,
     }
 }
 
+void sl_cache_keys(const struct sl_cache *c, sl_key_fn *visit, void *context)
+{
+    SL_PRE(c != NULL && visit != NULL);
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(c->entries, &cursor, &key, &value)) {
+        char ns[256];
+        const char *slash = strchr(key, '/');
+        size_t len = slash == NULL ? 0 : (size_t)(slash - key);
+        if (len < sizeof ns) {
+            memcpy(ns, key, len);
+            ns[len] = '\0';
+            visit(context, ns, slash == NULL ? key : slash + 1);
+        }
+    }
+}
+
 bool sl_cache_has(const struct sl_cache *c, const char *key)
 {
     return find(c, key) != NULL;

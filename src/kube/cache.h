@@ -57,5 +57,7 @@ void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context);
 struct sl_json *sl_cache_get(const struct sl_cache *c, const char *key, uint64_t *version);
 bool sl_cache_has(const struct sl_cache *c, const char *key); /* readable or not */
 void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit, void *context);
+/* Those that there are, whether they can be read or not. */
+void sl_cache_keys(const struct sl_cache *c, sl_key_fn *visit, void *context);
 size_t sl_cache_count(const struct sl_cache *c); /* of those that can be read */
 #endif

@@ -227,6 +227,25 @@ static enum sl_code client_list(void *self, enum sl_kind kind, const char *ns, s
     return SL_CODE_OK;
 }
 
+/* All at once: 10,000 take a millisecond. */
+static enum sl_code client_keys(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
+                                void *context, char **next, struct sl_error *e)
+{
+    const struct sl_kube *k = self;
+    const struct sl_reflector *r = k->reflectors[kind];
+    (void)from;
+    *next = NULL;
+    sl_error_clear(e);
+    if (r != NULL && !r->cache.synced) {
+        return sl_error_set(e, SL_CODE_UNAVAILABLE, "%s have not been listed yet",
+                            sl_kind_info(kind)->plural);
+    }
+    if (r != NULL) {
+        sl_cache_keys(&r->cache, visit, context);
+    }
+    return SL_CODE_OK;
+}
+
 static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context)
 {
     struct sl_kube *k = self;
@@ -242,5 +261,6 @@ static void client_write(void *self, const struct sl_write *w, sl_reply_fn *repl
 
 void sl_kube_client(struct sl_kube *k, struct sl_client *out)
 {
-    *out = (struct sl_client){k, client_get, client_list, client_watch, client_write, true};
+    *out = (struct sl_client){k,    client_get, client_list, client_watch, client_write,
+                              true, client_keys};
 }

@@ -14,6 +14,8 @@
 struct sl_server;
 
 #define SL_SLICE_STEPS 20000u /* of work (base/effort.h) that can be done in slices, in one turn */
+/* The same of pages that tell much: some milliseconds, so that decisions do not wait for them. */
+#define SL_PAGE_SLICE_STEPS (SL_SLICE_STEPS / 4)
 
 struct sl_server_header {
     const char *name, *value;
@@ -30,7 +32,7 @@ struct sl_server_page {
     struct sl_server_rest *rest; /* what is still to do; the server frees it. NULL: nothing */
     bool asleep; /* said by go_on: there is nothing to do of it until sl_server_wake */
 };
-/* The rest of a page that is too much work for one turn. It is done in slices of about SL_SLICE_STEPS, the first of which
+/* The rest of a page that is too much work for one turn. It is done in slices of a bounded number of steps, the first of which
  * follows the hook's call at once. */
 struct sl_server_rest {
     bool (*go_on)(struct sl_server_rest *self, struct sl_server_page *page); /* false: it is done */

@@ -11,6 +11,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#define KEYS_AT_ONCE 256u
+#define KEYS_WORK 5000u
+
 static enum sl_code client_get(void *self, enum sl_kind kind, const char *ns, const char *name,
                                struct sl_json **out, struct sl_error *e)
 {
@@ -22,6 +25,19 @@ static enum sl_code client_list(void *self, enum sl_kind kind, const char *ns, s
 {
     struct sl_store_list q = {.kind = kind, .ns = ns};
     return sl_store_list(self, &q, visit, context, NULL, NULL, e);
+}
+
+/* Rows are read whole, but not parsed: a part is some milliseconds at most. */
+static enum sl_code client_keys(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
+                                void *context, char **next, struct sl_error *e)
+{
+    const struct sl_store_list q = {.kind = kind,
+                                    .ns = "",
+                                    .scan_max = KEYS_AT_ONCE,
+                                    .work_max = KEYS_WORK,
+                                    .continue_token = from};
+    *next = NULL;
+    return sl_store_list_keys(self, &q, visit, context, next, e);
 }
 
 struct initial {
@@ -106,5 +122,6 @@ void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *cont
     SL_PRE(out != NULL);
     s->wake = wake;
     s->wake_context = context;
-    *out = (struct sl_client){s, client_get, client_list, client_watch, client_write, false};
+    *out = (struct sl_client){s,     client_get, client_list, client_watch, client_write,
+                              false, client_keys};
 }

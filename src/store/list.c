@@ -34,8 +34,9 @@ struct tally {
     uint64_t begin; /* of the work */
 };
 struct visitor {
-    sl_visit_fn *object; /* one of the two */
+    sl_visit_fn *object; /* one of the three */
     sl_store_text_fn *text;
+    sl_key_fn *key;
     void *context;
 };
 
@@ -146,6 +147,8 @@ static bool visit_row(const struct sl_store_list *q, const struct row *row, cons
     }
     if (wanted && v->object != NULL) {
         v->object(v->context, object);
+    } else if (wanted && v->key != NULL) {
+        v->key(v->context, row->ns, row->name);
     } else if (wanted) {
         v->text(v->context, row->text, row->text_size);
     }
@@ -214,4 +217,11 @@ enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *
         *resource_version = revision;
     }
     return code;
+}
+
+enum sl_code sl_store_list_keys(struct sl_store *s, const struct sl_store_list *q, sl_key_fn *visit,
+                                void *context, char **next, struct sl_error *e)
+{
+    SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
+    return list(s, q, &(struct visitor){.key = visit, .context = context}, next, e);
 }

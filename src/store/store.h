@@ -55,6 +55,9 @@ typedef void sl_store_text_fn(void *context, const char *text, size_t text_size)
 enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q,
                                 sl_store_text_fn *visit, void *context, uint64_t *resource_version,
                                 char **next, struct sl_error *e);
+/* The same, but only which objects there are. */
+enum sl_code sl_store_list_keys(struct sl_store *s, const struct sl_store_list *q, sl_key_fn *visit,
+                                void *context, char **next, struct sl_error *e);
 /* The last revision, staged writes included. Wait for the commit before sending it to a client. */
 uint64_t sl_store_revision(const struct sl_store *s);
 

@@ -67,9 +67,11 @@ REQUESTS = {
     "a selection of them": ("GET", JOBS + "?labelSelector=none", JSON, None),
     "to delete them": ("DELETE", JOBS, JSON, None),
     "what is pending": ("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/cq0/pendingworkloads?limit=10000", JSON, None),
+    "a dump": ("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/dump", JSON, None),
+    "starts of what is pending": ("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/cq0/pendingworkloads?start=true&limit=10000", JSON, None),
     "metrics of queues": ("GET", "/metrics", JSON, None),
 }
-PAGES = ("what is pending", "metrics of queues")
+PAGES = ("what is pending", "a dump", "starts of what is pending", "metrics of queues")
 LARGE = ("a list of large ones", "a Table of them", "a selection of them", "to delete them")
 
 

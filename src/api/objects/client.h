@@ -59,6 +59,7 @@ enum sl_watch_type {
 typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind,
                          struct sl_json *object);
 typedef void sl_visit_fn(void *context, struct sl_json *object); /* lent */
+typedef void sl_key_fn(void *context, const char *ns, const char *name);
 
 struct sl_client {
     void *self;
@@ -73,5 +74,10 @@ struct sl_client {
     /* Reads come from a cache: what is absent there may exist. What cannot be taken back follows from absence only after
      * an SL_VERB_READ. */
     bool cached;
+    /* Which objects there are, in all namespaces, some of them at a time, for those who have no time to read all at once:
+     * `from` is what the call before has left in *next (caller frees), NULL at first; *next NULL: these were the last.
+     * NULL: of a client that nobody asks this. */
+    enum sl_code (*keys)(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
+                         void *context, char **next, struct sl_error *e);
 };
 #endif

@@ -408,7 +408,7 @@ static bool write_slice(struct sl_server_rest *rest, struct sl_server_page *page
 {
     struct scrape *s = (struct scrape *)rest;
     uint64_t begin = sl_effort_steps;
-    while (s->part < PART_COUNT && sl_effort_steps - begin < SL_SLICE_STEPS) {
+    while (s->part < PART_COUNT && sl_effort_steps - begin < SL_PAGE_SLICE_STEPS) {
         s->part += !parts[s->part](s, &page->body);
     }
     return s->part < PART_COUNT;

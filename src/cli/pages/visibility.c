@@ -237,7 +237,7 @@ static bool add_items(struct sl_server_rest *rest, struct sl_server_page *page)
 {
     struct summary *s = (struct summary *)rest;
     uint64_t begin = sl_effort_steps;
-    while (sl_effort_steps - begin < SL_SLICE_STEPS) {
+    while (sl_effort_steps - begin < SL_PAGE_SLICE_STEPS) {
         struct sl_json *pending = next_pending(s);
         if (pending == NULL) {
             sl_buf_text(&page->body, "]}");

@@ -11,6 +11,8 @@
 #include "cli/support/redact.h"
 #include <string.h>
 
+#define EXPECTED ((size_t)64 << 20) /* of 20,000 objects, and more */
+
 struct key {
     char *ns;
     const char *name; /* in the same piece of memory */
@@ -24,6 +26,8 @@ struct dump {
     uint32_t count, cap, at;
     struct sl_server_page inner; /* a page of others that becomes a part of this one */
     bool reads, any;             /* reads: a kind has been begun */
+    bool lists;                  /* there are keys still to be read, and */
+    char *from;                  /* where they begin */
 };
 
 /* --- keys ------------------------------------------------------------------------------------ */
@@ -36,10 +40,9 @@ static void forget_keys(struct dump *d)
     d->count = d->at = 0;
 }
 
-static void note_key(void *context, struct sl_json *object)
+static void note_key(void *context, const char *ns, const char *name)
 {
     struct dump *d = context;
-    const char *ns = sl_object_namespace(object), *name = sl_object_name(object);
     size_t ns_size = strlen(ns) + 1, name_size = strlen(name) + 1;
     char *text = sl_mem_new(1, ns_size + name_size);
     memcpy(text, ns, ns_size);
@@ -48,12 +51,26 @@ static void note_key(void *context, struct sl_json *object)
     d->keys[d->count++] = (struct key){text, text + ns_size};
 }
 
-/* False: there is no such list, and why is in *e. */
-static bool list_keys(struct dump *d, enum sl_kind kind, struct sl_error *e)
+/* Some of them; d->lists says whether there are more. False: there is no such list, and why is in *e. */
+static bool list_more_keys(struct dump *d, enum sl_kind kind, struct sl_error *e)
 {
     const struct sl_client *client = &d->pages->client;
+    char *next = NULL;
+    enum sl_code code = client->keys(client->self, kind, d->from, note_key, d, &next, e);
+    sl_mem_free(d->from);
+    d->from = next;
+    d->lists = code == SL_CODE_OK && next != NULL;
+    return code == SL_CODE_OK;
+}
+
+static bool list_keys(struct dump *d, enum sl_kind kind, struct sl_error *e)
+{
     forget_keys(d);
-    return client->list(client->self, kind, "", note_key, d, e) == SL_CODE_OK;
+    bool ok = list_more_keys(d, kind, e);
+    while (ok && d->lists) {
+        ok = list_more_keys(d, kind, e);
+    }
+    return ok;
 }
 
 /* --- parts: each writes something; false: that was all of it ----------------------------------- */
@@ -85,7 +102,8 @@ static void begin_kind(struct dump *d, struct sl_buf *out)
     struct sl_error e = {0};
     sl_buf_print(out, "%s\n\"%s\":", d->any ? "," : "", sl_kind_info(d->kind)->kind);
     d->any = d->reads = true;
-    if (list_keys(d, d->kind, &e)) {
+    forget_keys(d);
+    if (list_more_keys(d, d->kind, &e)) {
         sl_buf_text(out, "[");
     } else {
         forget_keys(d);
@@ -123,6 +141,8 @@ static bool write_objects(struct dump *d, struct sl_buf *out)
         begin_kind(d, out);
     } else if (d->at < d->count) {
         write_object(d, out);
+    } else if (d->lists && list_more_keys(d, d->kind, &(struct sl_error){0})) {
+        return true;
     } else {
         sl_buf_text(out, "]");
         d->reads = false;
@@ -131,7 +151,7 @@ static bool write_objects(struct dump *d, struct sl_buf *out)
     return true;
 }
 
-/* A slice of another page; false: it is whole, and its text is in d->inner.body. */
+/* A slice of another page, whose text is in d->inner.body; false: that was the last one. */
 static bool go_on_inner(struct dump *d)
 {
     struct sl_server_page *page = &d->inner;
@@ -173,10 +193,9 @@ static bool write_pending(struct dump *d, struct sl_buf *out)
     }
     if (d->reads) {
         d->reads = go_on_inner(d);
-        if (!d->reads) {
-            sl_buf_add(out, d->inner.body.data, d->inner.body.len);
-            d->at++;
-        }
+        sl_buf_add(out, d->inner.body.data, d->inner.body.len);
+        sl_buf_reset(&d->inner.body);
+        d->at += !d->reads;
         return true;
     }
     if (d->at < d->count) {
@@ -211,7 +230,7 @@ static bool write_slice(struct sl_server_rest *rest, struct sl_server_page *page
 {
     struct dump *d = (struct dump *)rest;
     uint64_t begin = sl_effort_steps;
-    while (d->part < PART_COUNT && sl_effort_steps - begin < SL_SLICE_STEPS) {
+    while (d->part < PART_COUNT && sl_effort_steps - begin < SL_PAGE_SLICE_STEPS) {
         if (!parts[d->part](d, &page->body)) {
             d->part++;
         }
@@ -223,6 +242,7 @@ static void free_dump(struct sl_server_rest *rest)
 {
     struct dump *d = (struct dump *)rest;
     forget_keys(d);
+    sl_mem_free(d->from);
     if (d->inner.rest != NULL) {
         d->inner.rest->free(d->inner.rest);
     }
@@ -239,4 +259,5 @@ void sl_dump_serve(void *context, const char *path, const char *query, struct sl
     struct dump *d = sl_mem_new(1, sizeof *d);
     *d = (struct dump){.rest = {write_slice, free_dump}, .pages = context};
     page->rest = &d->rest;
+    sl_buf_expect(&page->body, EXPECTED);
 }

@@ -14,12 +14,15 @@
 /* A hook of SL_DUMP_PATH; context is a struct sl_pages. */
 void sl_dump_serve(void *context, const char *path, const char *query, struct sl_server_page *page);
 
-/* Writes dump.json into a directory, in place of an earlier one, slice by slice. One at a time: asked again meanwhile
+/* Writes dump.json into a directory, in place of an earlier one, slice by slice; the disk is not waited for. One at a time: asked again meanwhile
  * it says so in the log. */
 struct sl_dump_file {
     uv_idle_t idle;
     struct sl_server_page page;
     const char *dir; /* NULL: nothing is written */
+    struct sl_buf path, fresh;
+    int fd;    /* of the file while it is written; -1: it is not yet */
+    size_t at; /* what of it is written */
     bool open, under_way;
 };
 void sl_dump_file_begin(struct sl_dump_file *f, uv_loop_t *loop, struct sl_pages *pages,

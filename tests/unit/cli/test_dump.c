@@ -4,30 +4,13 @@
 /* The dump for support and what it leaves out; the client is a stub, and there is no engine, as on a standby. */
 #include "t.h"
 #include "base/effort.h"
+#include "base/mem.h"
 #include "cli/support/dump.h"
 #include "cli/support/redact.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static size_t jobs; /* how many there are */
-
-static enum sl_code list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *visit,
-                         void *context, struct sl_error *e)
-{
-    (void)self;
-    assert_string_equal(ns, "");
-    if (kind == SL_KIND_NODE) {
-        return sl_error_set(e, SL_CODE_UNAVAILABLE, "not \"known\" yet");
-    }
-    for (size_t i = 0; kind == SL_KIND_JOB && i < jobs; i++) {
-        char text[96];
-        (void)snprintf(text, sizeof text, "{\"metadata\":{\"namespace\":\"n\",\"name\":\"j%zu\"}}",
-                       i);
-        struct sl_json *object = parse(text);
-        visit(context, object);
-        sl_json_free(object);
-    }
-    return SL_CODE_OK;
-}
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
                         struct sl_json **out, struct sl_error *e)
@@ -44,8 +27,28 @@ static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const cha
     return SL_CODE_OK;
 }
 
+/* A hundred at a time; the first part says where the next begins. */
+static enum sl_code keys(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
+                         void *context, char **next, struct sl_error *e)
+{
+    size_t at = from == NULL ? 0 : (size_t)atol(from);
+    size_t end = at + 100 < jobs ? at + 100 : jobs;
+    char text[32];
+    (void)self;
+    if (kind == SL_KIND_NODE) {
+        return sl_error_set(e, SL_CODE_UNAVAILABLE, "not \"known\" yet");
+    }
+    for (; kind == SL_KIND_JOB && at < end; at++) {
+        (void)snprintf(text, sizeof text, "j%zu", at);
+        visit(context, "n", text);
+    }
+    (void)snprintf(text, sizeof text, "%zu", at);
+    *next = kind == SL_KIND_JOB && at < jobs ? sl_mem_text(text) : NULL;
+    return SL_CODE_OK;
+}
+
 static struct sl_pages pages = {
-    .client = {.get = get, .list = list}, .role = "follower", .facts = "  gates: \"none\"\n"};
+    .client = {.get = get, .keys = keys}, .role = "follower", .facts = "  gates: \"none\"\n"};
 
 static struct sl_server_page begin(void)
 {
@@ -60,7 +63,7 @@ static struct sl_json *dump_new(size_t *slices)
     uint64_t before = sl_effort_steps;
     *slices = 1;
     while (page.rest->go_on(page.rest, &page)) {
-        assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        assert_in_range(sl_effort_steps - before, SL_PAGE_SLICE_STEPS, SL_PAGE_SLICE_STEPS * 2);
         before = sl_effort_steps;
         ++*slices;
     }

@@ -138,7 +138,7 @@ static size_t scrape(struct sl_pages *p, struct sl_server_page *page)
     sl_pages_metrics(p, "/metrics", "", page);
     uint64_t before = sl_effort_steps;
     while (page->rest->go_on(page->rest, page)) {
-        assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        assert_in_range(sl_effort_steps - before, SL_PAGE_SLICE_STEPS, SL_PAGE_SLICE_STEPS * 2);
         before = sl_effort_steps;
         slices++;
     }

@@ -142,7 +142,7 @@ static size_t finish(struct sl_server_page *page)
     uint64_t before = sl_effort_steps;
     while (page->rest != NULL && page->rest->go_on(page->rest, page)) {
         if (lines == NULL) { /* else it waits for them first */
-            assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+            assert_in_range(sl_effort_steps - before, SL_PAGE_SLICE_STEPS, SL_PAGE_SLICE_STEPS * 2);
         }
         before = sl_effort_steps;
         slices++;
