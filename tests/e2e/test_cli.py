@@ -75,10 +75,30 @@ spec:
         self.assertRegex(self.ctl("get", "lq", "-A").stdout, r"NAMESPACE\s+NAME")
 
     def test_what_prints_no_objects_refuses_to(self):
-        for command in (("node", "list"), ("version",), ("describe", "cq", "team"), ("delete", "cq", "nosuch")):
+        for command in (("version",), ("delete", "cq", "nosuch")):
             done = self.ctl(*command, "-o", "json", check=False)
             self.assertEqual(done.returncode, 2, command)
             self.assertIn(f"{command[0]} has no option --output", done.stderr)
+
+    def test_each_form_is_one_document(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "form"}}))
+        data = lambda *words: json.loads(self.ctl(*words, "-o", "json").stdout)
+        one = data("describe", "cq", "team")
+        self.assertEqual((one["kind"], one["object"]["kind"], one["object"]["metadata"]["name"]), ("Description", "ClusterQueue", "team"))
+        self.assertIsInstance(one["events"], list)
+        both = data("describe", "cq/team", "lq/main")
+        self.assertEqual((both["kind"], [i["object"]["kind"] for i in both["items"]]), ("List", ["ClusterQueue", "LocalQueue"]))
+        self.assertEqual(self.ctl("describe", "cq/team", "lq/main", "-o", "name").stdout,
+                         "clusterqueue.kueue.x-k8s.io/team\nlocalqueue.kueue.x-k8s.io/main\n")
+        self.assertTrue(self.ctl("describe", "cq", "team", "-o", "yaml").stdout.startswith("apiVersion: sluice.dev/v1\n"))
+        self.assertIn("form", [n["metadata"]["name"] for n in data("node", "list")["items"]])
+        self.assertIn("node/form\n", self.ctl("node", "list", "-o", "name").stdout)
+        failed = data("node", "fail", "form")
+        self.assertEqual((failed["kind"], failed["spec"]["taints"][0]["key"]), ("Node", "node.kubernetes.io/not-ready"))
+        self.assertEqual(self.ctl("node", "recover", "form", "-o", "name").stdout, "node/form\n")
+        self.assertEqual(self.ctl("node", "recover", "form").stdout, "node/form is already ready\n")
+        self.ctl("delete", "node", "form")
+        self.assertIn("not one of table, json, yaml, name", self.ctl("node", "list", "-o", "wide", check=False).stderr)
 
     def test_get_several_kinds_and_names(self):
         out = self.ctl("get", "cq,lq").stdout

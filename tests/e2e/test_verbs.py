@@ -237,6 +237,15 @@ class Verbs(unittest.TestCase):
         self.ctl("resume", "cq", "team")
         self.admitted("slow")
 
+    def test_drain_as_one_document(self):
+        one = json.loads(self.ctl("drain", "team", "-o", "json").stdout)
+        self.assertEqual((one["kind"], one["spec"]["stopPolicy"]), ("ClusterQueue", "HoldAndDrain"))
+        out = self.ctl("drain", "team", "--wait", "--timeout", "20s", "-o", "json")
+        self.assertEqual(condition(json.loads(out.stdout), "Active")["status"], "False")
+        self.assertIn("team drained", out.stderr)
+        self.assertEqual(self.ctl("drain", "team", "-o", "name").stdout, "clusterqueue.kueue.x-k8s.io/team\n")
+        self.ctl("resume", "cq", "team")
+
     def test_drain_refuses_what_is_wrong(self):
         self.assertIn("drain which ClusterQueue?", self.refused("drain", code=2))
         self.assertIn("only with --wait", self.refused("drain", "team", "--timeout", "1s", code=2))

@@ -60,7 +60,8 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl get job a b -n lab -ojson            two objects as data\n"
      "  sluicectl get cq/research lq/main              of several kinds, by name\n"
      "  sluicectl get workloads -n lab -w              and then what changes\n"},
-    {"describe", sl_ctl_describe, 0, "KIND NAME... | KIND/NAME...", "objects with their events",
+    {"describe", sl_ctl_describe, 1u << SL_OUTPUT_TABLE | DATA | NAME,
+     "KIND NAME... | KIND/NAME...", "objects with their events",
      "  sluicectl describe cq research\n"
      "  sluicectl describe job/train -n lab\n"},
     {"delete", sl_ctl_delete, 0, "KIND NAME... | KIND/NAME... | workload --all | -f FILE...",
@@ -78,7 +79,7 @@ static const struct sl_ctl_command table[] = {
      "undo a stop",
      "  sluicectl resume cq research\n"
      "  sluicectl resume workload job-train-1a2b3 -n lab\n"},
-    {"drain", sl_ctl_drain, 0, "CLUSTERQUEUE...",
+    {"drain", sl_ctl_drain, DATA | NAME, "CLUSTERQUEUE...",
      "stop ClusterQueues, and wait until they are empty",
      "  sluicectl drain research --wait --timeout 10m\n"
      "  sluicectl drain research --keep-already-running --wait    let what runs end\n"
@@ -135,7 +136,8 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl status --metrics http://127.0.0.1:8080/metrics\n"},
     {"topology", sl_ctl_topology, 1u << SL_OUTPUT_TABLE | DATA, "[FLAVOR]",
      "which workloads have pods where, rack by rack", "  sluicectl topology\n"},
-    {"node", sl_ctl_node, 0, "list | fail NAME... | recover NAME...",
+    {"node", sl_ctl_node, 1u << SL_OUTPUT_TABLE | DATA | NAME,
+     "list | fail NAME... | recover NAME...",
      "the nodes with what runs on them, and simulated failures",
      "  sluicectl node list\n"
      "  sluicectl node fail r01-n05                    Ready becomes False, with the not-ready "

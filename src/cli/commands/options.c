@@ -53,8 +53,8 @@ static const struct sl_flag table[] = {
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get watch submit pending why what-if topology dashboard shares status stop "
-         "resume " CREATE " " LISTS,
+         "apply get describe watch submit pending why what-if topology dashboard shares status "
+         "node stop resume drain " CREATE " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),

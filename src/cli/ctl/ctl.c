@@ -130,7 +130,9 @@ void sl_ctl_did(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *objec
     if (c->output == SL_OUTPUT_NAME) {
         printf("%s\n", name.data);
     } else if (sl_ctl_is_data(c)) {
-        sl_json_append(made, sl_json_ref(object));
+        if (made != NULL) {
+            sl_json_append(made, sl_json_ref(object));
+        }
     } else if (!c->quiet) {
         printf("%s %s%s\n", name.data, what, dry[c->dry_run]);
     }

@@ -193,7 +193,8 @@ void sl_ctl_print_names(enum sl_kind kind, const struct sl_json *objects);
 void sl_ctl_target_path(const struct sl_ctl *c, const struct sl_ctl_target *target,
                         struct sl_buf *path);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */
-/* Says what was done with an object, as kubectl does: "clusterqueue.kueue.x-k8s.io/a created". Data is added to `made`. */
+/* Says what was done with an object, as kubectl does: "clusterqueue.kueue.x-k8s.io/a created". Data is added to `made`
+ * (NULL: it comes later). */
 void sl_ctl_did(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *object, const char *what,
                 struct sl_json *made);
 /* One document: the object, or a List of several; nothing unless data is asked for. */

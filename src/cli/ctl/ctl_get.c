@@ -224,23 +224,46 @@ static struct sl_json *select_events(const struct sl_json *items, const struct s
     return list;
 }
 
-static void print_events(struct sl_ctl *c, const struct sl_json *object)
+/* NULL: they cannot be read. */
+static struct sl_json *events_new(struct sl_ctl *c, const struct sl_json *object)
 {
     struct sl_buf path = {0};
-    struct sl_json *events = NULL;
+    struct sl_json *events = NULL, *mine = NULL;
     struct sl_error e = {0};
     const char *ns = sl_object_namespace(object);
     sl_ctl_path(SL_KIND_EVENT, ns[0] == '\0' ? "default" : ns, "", &path);
     if (sl_remote_get(c->remote, path.data, &events, &e) == SL_CODE_OK) {
-        struct sl_json *mine = select_events(sl_json_get(events, "items"), object);
+        mine = select_events(sl_json_get(events, "items"), object);
+    }
+    sl_json_free(events);
+    sl_buf_fini(&path);
+    return mine;
+}
+
+static void print_events(struct sl_ctl *c, const struct sl_json *object)
+{
+    struct sl_json *mine = events_new(c, object);
+    if (mine != NULL) {
         printf("events:%s\n", sl_json_len(mine) == 0 ? " none" : "");
         if (sl_json_len(mine) > 0) {
             sl_ctl_print_table(c, SL_KIND_EVENT, mine);
         }
         sl_json_free(mine);
     }
-    sl_json_free(events);
-    sl_buf_fini(&path);
+}
+
+/* The object and its events, as data. */
+static void add_description(struct sl_ctl *c, struct sl_json *object, struct sl_json *made)
+{
+    struct sl_json *one = sl_json_new_map();
+    struct sl_json *mine = events_new(c, object);
+    sl_json_set_text(one, "apiVersion", "sluice.dev/v1");
+    sl_json_set_text(one, "kind", "Description");
+    sl_json_set(one, "object", sl_json_ref(object));
+    if (mine != NULL) {
+        sl_json_set(one, "events", mine);
+    }
+    sl_json_append(made, one);
 }
 
 static void describe(struct sl_ctl *c, const struct sl_json *object)
@@ -262,7 +285,7 @@ static void describe(struct sl_ctl *c, const struct sl_json *object)
     print_events(c, object);
 }
 
-static int describe_one(struct sl_ctl *c, const struct sl_ctl_target *target)
+static int describe_one(struct sl_ctl *c, const struct sl_ctl_target *target, struct sl_json *made)
 {
     struct sl_json *object = NULL;
     struct sl_error e = {0};
@@ -272,7 +295,13 @@ static int describe_one(struct sl_ctl *c, const struct sl_ctl_target *target)
     if (fetch(c, target, &object, &e) != SL_CODE_OK) {
         return sl_ctl_failed("", &e);
     }
-    describe(c, object);
+    if (sl_ctl_is_data(c)) {
+        add_description(c, object, made);
+    } else if (c->output == SL_OUTPUT_NAME) {
+        sl_ctl_did(c, target->kind, object, "", NULL);
+    } else {
+        describe(c, object);
+    }
     sl_json_free(object);
     return 0;
 }
@@ -280,12 +309,15 @@ static int describe_one(struct sl_ctl *c, const struct sl_ctl_target *target)
 int sl_ctl_describe(struct sl_ctl *c)
 {
     struct sl_ctl_targets targets;
+    struct sl_json *made = sl_json_new_list();
     int status = sl_ctl_targets(c, &targets) ? 0 : 2;
     for (size_t i = 0; i < targets.count && status != 2; i++) {
-        printf("%s", i > 0 ? "\n" : "");
-        int one = describe_one(c, &targets.items[i]);
+        printf("%s", i > 0 && c->output == SL_OUTPUT_TABLE ? "\n" : "");
+        int one = describe_one(c, &targets.items[i], made);
         status = one > status ? one : status;
     }
+    sl_ctl_print_made(c, made);
+    sl_json_free(made);
     sl_ctl_targets_fini(&targets);
     return status;
 }

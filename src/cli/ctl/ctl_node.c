@@ -45,6 +45,21 @@ static void print_node(const struct sl_json *node, const struct sl_map *counts, 
     printf("%s\n", sl_json_len(taints) == 0 ? "-" : "");
 }
 
+static void print_nodes(const struct sl_json *items, const struct sl_json *pods)
+{
+    struct sl_map *counts = count_pods(pods);
+    int width = 4;
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        int len = (int)strlen(sl_object_name(sl_json_at(items, i)));
+        width = len > width ? len : width;
+    }
+    printf("%-*s  %-8s  %4s  %s\n", width, "NAME", "STATUS", "PODS", "TAINTS");
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        print_node(sl_json_at(items, i), counts, width);
+    }
+    sl_map_free(counts);
+}
+
 static int list_nodes(struct sl_ctl *c)
 {
     struct sl_json *nodes = NULL;
@@ -53,18 +68,12 @@ static int list_nodes(struct sl_ctl *c)
     enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_NODE, &nodes, &e);
     code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_POD, &pods, &e) : code;
     const struct sl_json *items = sl_json_get(nodes, "items");
-    if (code == SL_CODE_OK) {
-        struct sl_map *counts = count_pods(sl_json_get(pods, "items"));
-        int width = 4;
-        for (size_t i = 0; i < sl_json_len(items); i++) {
-            int len = (int)strlen(sl_object_name(sl_json_at(items, i)));
-            width = len > width ? len : width;
-        }
-        printf("%-*s  %-8s  %4s  %s\n", width, "NAME", "STATUS", "PODS", "TAINTS");
-        for (size_t i = 0; i < sl_json_len(items); i++) {
-            print_node(sl_json_at(items, i), counts, width);
-        }
-        sl_map_free(counts);
+    if (code == SL_CODE_OK && sl_ctl_is_data(c)) {
+        sl_ctl_print_value(c, nodes);
+    } else if (code == SL_CODE_OK && c->output == SL_OUTPUT_NAME) {
+        sl_ctl_print_names(SL_KIND_NODE, items);
+    } else if (code == SL_CODE_OK) {
+        print_nodes(items, sl_json_get(pods, "items"));
     }
     sl_json_free(nodes);
     sl_json_free(pods);
@@ -108,33 +117,45 @@ static enum sl_code set_once(struct sl_ctl *c, const char *path, bool failed, bo
     return code == SL_CODE_OK ? set_part(c, path, !failed, failed, changed, e) : code;
 }
 
+static int set_node(struct sl_ctl *c, const char *name, bool failed, struct sl_json *made)
+{
+    struct sl_error e = {0};
+    struct sl_buf path = {0};
+    struct sl_json *node = NULL;
+    char what[32];
+    bool changed = false;
+    enum sl_code code = SL_CODE_CONFLICT;
+    sl_ctl_path(SL_KIND_NODE, "", name, &path);
+    for (int k = 0; k < TRIES && code == SL_CODE_CONFLICT; k++) {
+        sl_error_clear(&e);
+        code = set_once(c, path.data, failed, &changed, &e);
+    }
+    code = code == SL_CODE_OK ? sl_remote_get(c->remote, path.data, &node, &e) : code;
+    if (code == SL_CODE_OK) {
+        (void)snprintf(what, sizeof what, "%s%s", changed ? "" : "is already ",
+                       failed ? "not ready" : "ready");
+        sl_ctl_did(c, SL_KIND_NODE, node, what, made);
+    }
+    sl_buf_fini(&path);
+    sl_json_free(node);
+    return code == SL_CODE_OK ? 0 : sl_ctl_failed(failed ? "node fail" : "node recover", &e);
+}
+
 static int set_nodes(struct sl_ctl *c, bool failed)
 {
     if (c->arguments.count < 2) {
         return sl_ctl_misused("node %s takes the names of nodes", c->arguments.items[0]);
     }
-    for (unsigned i = 1; i < c->arguments.count; i++) {
+    struct sl_json *made = sl_json_new_list();
+    int status = 0;
+    for (unsigned i = 1; i < c->arguments.count && status == 0; i++) {
         const char *name = c->arguments.items[i];
-        if (name[0] == '\0') {
-            return sl_ctl_misused("the name of a node is empty");
-        }
-        struct sl_error e = {0};
-        struct sl_buf path = {0};
-        bool changed = false;
-        enum sl_code code = SL_CODE_CONFLICT;
-        sl_ctl_path(SL_KIND_NODE, "", name, &path);
-        for (int k = 0; k < TRIES && code == SL_CODE_CONFLICT; k++) {
-            sl_error_clear(&e);
-            code = set_once(c, path.data, failed, &changed, &e);
-        }
-        sl_buf_fini(&path);
-        if (code != SL_CODE_OK) {
-            return sl_ctl_failed(failed ? "node fail" : "node recover", &e);
-        }
-        printf("node/%s %s%s\n", name, changed ? "" : "is already ",
-               failed ? "not ready" : "ready");
+        status = name[0] == '\0' ? sl_ctl_misused("the name of a node is empty")
+                                 : set_node(c, name, failed, made);
     }
-    return 0;
+    sl_ctl_print_made(c, made);
+    sl_json_free(made);
+    return status;
 }
 
 int sl_ctl_node(struct sl_ctl *c)

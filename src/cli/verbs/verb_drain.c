@@ -16,6 +16,7 @@
 struct draining {
     struct sl_ctl *c;
     struct sl_json *queues; /* map: name to how many were left when that was said last */
+    struct sl_json *made;   /* where data is asked for: the queues as they are in the end */
     int64_t until_ms;       /* INT64_MAX: for ever */
     bool deleted;           /* one of them, meanwhile */
 };
@@ -48,10 +49,15 @@ static int64_t count(const struct sl_json *workloads, const char *queue, struct 
     return left;
 }
 
-/* Says what has changed. */
-static void look_at(struct draining *d, const struct sl_json *queue,
-                    const struct sl_json *workloads)
+static bool is_told(const struct draining *d)
 {
+    return d->c->output == SL_OUTPUT_TABLE;
+}
+
+/* Says what has changed; where data is asked for that is no part of it. */
+static void look_at(struct draining *d, struct sl_json *queue, const struct sl_json *workloads)
+{
+    FILE *out = is_told(d) ? stdout : stderr;
     const char *name = sl_object_name(queue);
     struct sl_buf names = {0};
     if (!is_stopped(queue)) {
@@ -59,14 +65,15 @@ static void look_at(struct draining *d, const struct sl_json *queue,
     }
     int64_t left = count(workloads, name, &names);
     if (left == 0) {
-        printf("clusterqueue.kueue.x-k8s.io/%s drained\n", name);
+        fprintf(out, "clusterqueue.kueue.x-k8s.io/%s drained\n", name);
+        sl_json_append(d->made, sl_json_ref(queue));
         sl_json_remove(d->queues, name);
     } else if (left != sl_json_path_int(d->queues, name, -1)) {
-        printf("clusterqueue.kueue.x-k8s.io/%s: %lld workload%s left: %s\n", name, (long long)left,
-               left == 1 ? "" : "s", names.data);
+        fprintf(out, "clusterqueue.kueue.x-k8s.io/%s: %lld workload%s left: %s\n", name,
+                (long long)left, left == 1 ? "" : "s", names.data);
         sl_json_set_int(d->queues, name, left);
     }
-    fflush(stdout);
+    fflush(out);
     sl_buf_fini(&names);
 }
 
@@ -131,7 +138,7 @@ static int stop(struct draining *d, const char *name)
                      d->c->keep_running ? "Hold" : "HoldAndDrain");
     enum sl_code code = sl_ctl_patch(d->c, SL_KIND_CLUSTER_QUEUE, name, patch, &result, &e);
     if (code == SL_CODE_OK) {
-        printf("clusterqueue.kueue.x-k8s.io/%s draining\n", name);
+        sl_ctl_did(d->c, SL_KIND_CLUSTER_QUEUE, result, "draining", d->c->wait ? NULL : d->made);
         fflush(stdout);
         sl_json_set_int(d->queues, name, -1);
     }
@@ -156,6 +163,7 @@ int sl_ctl_drain(struct sl_ctl *c)
     }
     struct draining d = {.c = c,
                          .queues = sl_json_new_map(),
+                         .made = sl_json_new_list(),
                          .until_ms =
                              c->timeout == NULL ? INT64_MAX : sl_clock_now_ms() + timeout_ms};
     int status = 0;
@@ -167,6 +175,8 @@ int sl_ctl_drain(struct sl_ctl *c)
         int waited = wait_for_all(&d);
         status = waited > status ? waited : status;
     }
+    sl_ctl_print_made(c, d.made);
     sl_json_free(d.queues);
+    sl_json_free(d.made);
     return status;
 }
