@@ -324,23 +324,22 @@ static int64_t turn_ms(struct play *p)
     return comes ? INT64_MAX : due_ms;
 }
 
-/* What happens of itself before that time. */
+/* What happens of itself before that time; at it come jobs first, and then what came from outside. */
 static void advance(struct play *p, int64_t until_ms)
 {
     struct sl_timer t;
     for (;;) {
         int64_t own_ms = sl_timers_due_ms(&p->timers), engine_ms = turn_ms(p);
-        int64_t next_ms = own_ms < engine_ms ? own_ms : engine_ms;
-        if (next_ms >= until_ms) {
-            return;
-        }
-        pass_to(p, next_ms);
-        if (own_ms <= engine_ms) {
+        if (own_ms <= until_ms && own_ms <= engine_ms) {
+            pass_to(p, own_ms);
             while (sl_timers_take(&p->timers, p->now_ms, &t)) {
                 fire(p, &t);
             }
-        } else {
+        } else if (engine_ms < until_ms) {
+            pass_to(p, engine_ms);
             turn(p);
+        } else {
+            return;
         }
     }
 }

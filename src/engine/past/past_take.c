@@ -635,7 +635,12 @@ static bool take_record(struct taking *t, const struct sl_journal_record *r)
     }
     t->sequence = r->sequence;
     t->records++;
-    t->now_ms = r->time_ms > t->now_ms ? r->time_ms : t->now_ms;
+    if (r->time_ms > t->now_ms) {
+        if (t->now_ms > 0) {
+            tell_all(t); /* at the time when it came */
+        }
+        t->now_ms = r->time_ms;
+    }
     if (t->restored && r->type != SL_JOURNAL_IMAGE && r->type != SL_JOURNAL_NAME) {
         tell_image(t);
     }
