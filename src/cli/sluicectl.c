@@ -30,8 +30,8 @@ static int print_help(const struct sl_ctl *c)
 
 static bool needs_server(const struct sl_ctl_command *command)
 {
-    return command->run != sl_ctl_replay && command->run != sl_ctl_completion &&
-           command->run != sl_ctl_man;
+    return command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
+           command->run != sl_ctl_completion && command->run != sl_ctl_man;
 }
 
 static int run(struct sl_ctl *c)

@@ -147,6 +147,12 @@ static const struct sl_ctl_command table[] = {
      "play a daemon's journal again and compare every decision (needs no server)",
      "  sluicectl replay /var/lib/sluice\n"
      "  sluicectl replay /var/lib/sluice --workload lab/job-train-1a2b3\n"},
+    {"compare", sl_ctl_compare, 1u << SL_OUTPUT_TABLE | DATA, "--journal DIR [options]",
+     "play yesterday again with other quotas or another configuration (needs no server)",
+     "  sluicectl compare --journal /var/lib/sluice -f queues.yaml\n"
+     "  sluicectl compare --journal /var/lib/sluice --config now.yaml --with then.yaml -o json\n"
+     "  sluicectl compare --journal day/ -f queues.yaml --fail-if 'wait_p95>+10%'\n"
+     "  sluicectl compare --journal day/ --fail-if 'otherwise>0'\n"},
     {"completion", sl_ctl_completion, 0, "bash|zsh|fish",
      "print the script by which a shell completes the words of this program",
      "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"

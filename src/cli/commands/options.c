@@ -41,7 +41,7 @@
 #define IN_NAMESPACES QUEUED " list-pod"
 
 static const struct sl_flag table[] = {
-    LIST("--filename", "-f", files, "FILE", "apply delete what-if",
+    LIST("--filename", "-f", files, "FILE", "apply delete what-if compare",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
     TEXT("--namespace", "-n", ns, "NS",
          "apply get describe delete watch submit why what-if stop resume "
@@ -53,7 +53,7 @@ static const struct sl_flag table[] = {
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get describe watch submit pending why what-if topology dashboard shares status "
+         "apply get describe watch submit pending why what-if compare topology dashboard shares status "
          "node stop resume drain " CREATE " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
@@ -154,6 +154,15 @@ static const struct sl_flag table[] = {
          "the Workload had this priority; may be repeated"),
     TEXT("--horizon", NULL, simulate.horizon, "DURATION", "what-if",
          "how far to look ahead, such as 12h (default: 30 days)"),
+    TEXT("--journal", NULL, journal, "DIR", "compare",
+         "the journal of what was: the daemon's directory, or one of its files; required"),
+    TEXT("--config", NULL, compare.config, "FILE", "compare",
+         "the configuration that the daemon had (default: what the journal says of it, and else "
+         "the defaults)"),
+    TEXT("--with", NULL, compare.with, "FILE", "compare", "the configuration that it had instead"),
+    LIST("--fail-if", NULL, compare.limits, "LIMIT", "compare",
+         "[QUEUE:]METRIC>VALUE or <: exit with 1 if it is so, as in wait_p95>+10%, "
+         "research:wait_max>2h, evictions>+5, otherwise>0; may be repeated"),
     SWITCH("--until-done", NULL, until_done, "dashboard", "end when all workloads have finished"),
     SWITCH("--plain", NULL, plain, "dashboard topology", "no colors, as for a file"),
     TEXT("--until", NULL, until, "POINT", "replay",

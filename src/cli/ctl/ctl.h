@@ -72,6 +72,11 @@ struct sl_ctl {
     bool start;          /* pending: when does each start? */
     /* what-if */
     struct sl_simulate simulate; /* its files are `files` */
+    const char *journal; /* of compare and what-if: where it is */
+    struct {
+        const char *config, *with; /* configurations: as it was, and as it is to be */
+        struct sl_flag_list limits;
+    } compare;
     /* dashboard */
     bool until_done, plain;
     /* replay */
@@ -142,6 +147,7 @@ int sl_ctl_dashboard(struct sl_ctl *c);
 int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
 int sl_ctl_replay(struct sl_ctl *c);
+int sl_ctl_compare(struct sl_ctl *c);
 int sl_ctl_dump(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
 int sl_ctl_completion(struct sl_ctl *c);

@@ -432,18 +432,20 @@ static void make_event(struct taking *t, struct sl_call *c)
 
 /* --- calls --------------------------------------------------------------------------------------------- */
 
+/* A cycle without heads only matters where something has come before it. */
 static void look(struct taking *t, const struct sl_call_cycle *v)
 {
+    bool heads = false;
     tell_all(t);
-    if (!t->looked) {
-        sl_buf_print(t->out, "{\"at\":%" PRId64 ",\"do\":\"look\"}\n", t->now_ms);
-        t->looked = true;
-    }
     sl_call_begin_cycle(v);
     while (sl_cycle_next()) {
-        t->looked = false;
+        heads = true;
     }
     (void)sl_cycle_end();
+    if (heads || !t->looked) {
+        sl_buf_print(t->out, "{\"at\":%" PRId64 ",\"do\":\"look\"}\n", t->now_ms);
+    }
+    t->looked = !heads;
 }
 
 static void tell_settings(struct taking *t, const struct sl_settings *s)
