@@ -257,8 +257,10 @@ static void tell_workload(struct taking *t, sl_workload_id id)
     sl_qnode_id qnode = qnode_of(id);
     struct sl_buf called = {0};
     w->dirty = false;
+    /* Its key, which has its uid, comes when it is attached. */
+    bool usable = qnode != SL_NO_ID && (sl_order_of(id).uid_high | sl_order_of(id).uid_low) != 0;
     if (phase == SL_PHASE_ABSENT || phase == SL_PHASE_FINISHED ||
-        (w->told ? phase != SL_PHASE_PENDING : qnode == SL_NO_ID)) {
+        (w->told ? phase != SL_PHASE_PENDING : !usable)) {
         return;
     }
     if (qnode != SL_NO_ID) {
@@ -425,6 +427,8 @@ static void make_event(struct taking *t, struct sl_call *c)
         }
         if (ev.kind != SL_EV_DELETE) {
             touch_workload(t, ev.workload);
+        }
+        if (workload_of(t, ev.workload)->told) {
             tell_fate(t, ev.workload);
         }
     }
