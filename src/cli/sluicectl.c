@@ -28,9 +28,9 @@ static int print_help(const struct sl_ctl *c)
     return 0;
 }
 
-static bool needs_server(const struct sl_ctl_command *command)
+static bool needs_server(const struct sl_ctl *c, const struct sl_ctl_command *command)
 {
-    return command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
+    return !(command->run == sl_ctl_what_if && sl_ctl_is_offline(c)) && command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
            command->run != sl_ctl_completion && command->run != sl_ctl_man;
 }
 
@@ -43,7 +43,7 @@ static int run(struct sl_ctl *c)
     }
     struct sl_credentials *credentials = NULL;
     int status = 1;
-    if (!needs_server(command) || sl_ctl_open(c, &credentials, &e)) {
+    if (!needs_server(c, command) || sl_ctl_open(c, &credentials, &e)) {
         status = command->run(c);
     } else {
         status = sl_ctl_failed("kubeconfig", &e);

@@ -119,7 +119,9 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl what-if --drain r01-n05 --drain r01-n06\n"
      "  sluicectl what-if --add-nodes r01-n05=4 -o json\n"
      "  sluicectl what-if --priority job-train-1a2b3=1000 -n lab\n"
-     "  sluicectl what-if -f queues.yaml --horizon 12h\n"},
+     "  sluicectl what-if -f queues.yaml --horizon 12h\n"
+     "  sluicectl what-if --dump dump.json --quota research:spot:cpu=40\n"
+     "  sluicectl what-if --journal /var/lib/sluice --stop-queue nightly\n"},
     {"dashboard", sl_ctl_dashboard, 1u << SL_OUTPUT_TABLE | DATA, "",
      "workloads and quotas, redrawn until q or Ctrl-C; arrows scroll, / filters",
      "  sluicectl dashboard\n"

@@ -156,7 +156,12 @@ static const struct sl_flag table[] = {
          "how far to look ahead, such as 12h (default: 30 days)"),
     TEXT("--journal", NULL, journal, "DIR", "compare",
          "the journal of what was: the daemon's directory, or one of its files; required"),
-    TEXT("--config", NULL, compare.config, "FILE", "compare",
+    TEXT("--journal", NULL, journal, "DIR", "what-if",
+         "ask about where this journal ends, in place of a server"),
+    TEXT("--dump", NULL, dump, "FILE", "what-if",
+         "ask about what sluicectl dump has written, or manifests and lists of objects in a file "
+         "or directory, in place of a server"),
+    TEXT("--config", NULL, compare.config, "FILE", "compare what-if",
          "the configuration that the daemon had (default: what the journal says of it, and else "
          "the defaults)"),
     TEXT("--with", NULL, compare.with, "FILE", "compare", "the configuration that it had instead"),

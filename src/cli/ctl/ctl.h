@@ -72,7 +72,7 @@ struct sl_ctl {
     bool start;          /* pending: when does each start? */
     /* what-if */
     struct sl_simulate simulate; /* its files are `files` */
-    const char *journal; /* of compare and what-if: where it is */
+    const char *journal, *dump; /* of compare and what-if: where they are */
     struct {
         const char *config, *with; /* configurations: as it was, and as it is to be */
         struct sl_flag_list limits;
@@ -212,6 +212,11 @@ enum sl_code sl_ctl_patch(struct sl_ctl *c, enum sl_kind kind, const char *name,
 bool sl_ctl_confirm(const char *question);
 /* What delete does with workloads: their jobs are deleted, which takes them along. */
 int sl_ctl_delete_workloads(struct sl_ctl *c, const struct sl_ctl_targets *targets);
+/* Does what-if ask files in place of a server? */
+bool sl_ctl_is_offline(const struct sl_ctl *c);
+/* The daemon's configuration in that file, which the caller ends with sl_config_free in any case; or *e. */
+struct sl_config;
+struct sl_config *sl_ctl_config_new(const char *file, struct sl_error *e);
 bool sl_ctl_is_data(const struct sl_ctl *c); /* is JSON or YAML asked for? */
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
 /* Waits until the Jobs of one namespace have ended, and says how each did. False: one has failed or was deleted, or *e. */

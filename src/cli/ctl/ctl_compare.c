@@ -32,7 +32,7 @@ static bool take_document(void *context, const struct sl_document *d)
                             : sl_kind_find_object(sl_json_path_text(d->object, "apiVersion", ""),
                                                   sl_json_path_text(d->object, "kind", ""));
     if (d->object == NULL) {
-        *k->e = d->error;
+        (void)sl_error_set(k->e, SL_CODE_BAD_REQUEST, "%s:%u: %s", d->file, d->line, d->error.text);
     } else if (kind != SL_KIND_CLUSTER_QUEUE && kind != SL_KIND_COHORT &&
                kind != SL_KIND_RESOURCE_FLAVOR) {
         (void)sl_error_set(k->e, SL_CODE_BAD_REQUEST,
@@ -45,8 +45,9 @@ static bool take_document(void *context, const struct sl_document *d)
     return k->e->code == SL_CODE_OK;
 }
 
-static struct sl_config *config_new(const char *file, struct sl_error *e)
+struct sl_config *sl_ctl_config_new(const char *file, struct sl_error *e)
 {
+    SL_PRE(file != NULL && e != NULL);
     struct sl_config *c = sl_config_load(file, NULL, false);
     if (sl_json_len(c->errors) > 0) {
         const struct sl_json *first = sl_json_at(c->errors, 0);
@@ -64,10 +65,10 @@ static enum sl_code prepare(const struct sl_ctl *c, struct comparing *k)
         (void)sl_manifest_read(c->files.items[i], take_document, k, k->e);
     }
     if (c->compare.config != NULL && k->e->code == SL_CODE_OK) {
-        k->before = config_new(c->compare.config, k->e);
+        k->before = sl_ctl_config_new(c->compare.config, k->e);
     }
     if (c->compare.with != NULL && k->e->code == SL_CODE_OK) {
-        k->after = config_new(c->compare.with, k->e);
+        k->after = sl_ctl_config_new(c->compare.with, k->e);
     }
     return k->e->code == SL_CODE_OK ? sl_past_read(c->journal, &k->past, k->e) : k->e->code;
 }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluicectl pending: the queues' own lists from the server, then the workloads that wait without
- * being in one. And sluicectl what-if: what would become of them. */
+ * being in one. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
 #include "cli/screen/foreseen.h"
@@ -293,47 +293,4 @@ int sl_ctl_pending(struct sl_ctl *c)
     sl_json_free(workloads);
     sl_json_free(queues);
     return code == SL_CODE_OK ? 0 : sl_ctl_failed("", &e);
-}
-
-/* --- what if ------------------------------------------------------------------------------------------- */
-
-static int print_what_if(struct sl_ctl *c, struct sl_json *changes)
-{
-    struct sl_error e = {0};
-    struct sl_json *answer = NULL;
-    struct sl_buf text = {0};
-    if (sl_simulate_ask(c->remote, changes, c->simulate.horizon, &answer, &e) != SL_CODE_OK) {
-        return sl_ctl_failed("what-if", &e);
-    }
-    if (sl_ctl_is_data(c)) {
-        sl_ctl_print_value(c, answer);
-    } else {
-        sl_foreseen_print(answer, &text);
-        sl_ctl_print(&text);
-    }
-    sl_buf_fini(&text);
-    sl_json_free(answer);
-    return 0;
-}
-
-int sl_ctl_what_if(struct sl_ctl *c)
-{
-    SL_PRE(c != NULL);
-    struct sl_error e = {0};
-    struct sl_json *changes = NULL;
-    if (c->arguments.count > 0) {
-        return sl_ctl_misused("what-if takes options and no arguments");
-    }
-    c->simulate.files = c->files;
-    int code = 0;
-    if (sl_simulate_changes_new(&c->simulate, c->remote, c->ns, &changes, &e) != SL_CODE_OK) {
-        code = sl_ctl_failed("what-if", &e);
-    } else if (sl_json_len(changes) == 0) {
-        code = sl_ctl_misused("what-if needs something that would be different: -f or another "
-                              "option; sluicectl pending --start says when workloads start");
-    } else {
-        code = print_what_if(c, changes);
-    }
-    sl_json_free(changes);
-    return code;
 }

@@ -159,7 +159,7 @@ static enum sl_code read_number(const struct sl_json *body, const char *name, in
 }
 
 /* As it would come to the engine. */
-static enum sl_code complete(const struct sl_foresight *f, struct sl_json *change,
+static enum sl_code complete(struct sl_controllers *controllers, struct sl_json *change,
                              struct sl_error *e)
 {
     struct sl_json *object = sl_json_get(change, "apply");
@@ -172,7 +172,7 @@ static enum sl_code complete(const struct sl_foresight *f, struct sl_json *chang
                                   "\"delete\"");
     }
     struct sl_json *completed = sl_json_clone(object);
-    enum sl_code code = sl_controllers_wish(f->pages->controllers, &completed, &run, e);
+    enum sl_code code = sl_controllers_wish(controllers, &completed, &run, e);
     sl_json_set(change, "apply", completed);
     if (code == SL_CODE_OK && run.basis != SL_RUN_UNKNOWN) {
         struct sl_json *said = sl_json_path_make(change, "run");
@@ -182,10 +182,10 @@ static enum sl_code complete(const struct sl_foresight *f, struct sl_json *chang
     return code;
 }
 
-static enum sl_code complete_all(const struct sl_foresight *f, const struct sl_json *body,
-                                 struct sl_json **out, struct sl_error *e)
+enum sl_code sl_foresight_complete(struct sl_controllers *controllers, const struct sl_json *given,
+                                   struct sl_json **out, struct sl_error *e)
 {
-    const struct sl_json *given = sl_json_get(body, "changes");
+    SL_PRE(controllers != NULL && out != NULL);
     enum sl_code code = SL_CODE_OK;
     if (given != NULL && sl_json_type(given) != SL_JSON_LIST) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "changes has to be a list");
@@ -195,7 +195,7 @@ static enum sl_code complete_all(const struct sl_foresight *f, const struct sl_j
     }
     *out = given == NULL ? sl_json_new_list() : sl_json_clone(given);
     for (size_t i = 0; i < sl_json_len(*out) && code == SL_CODE_OK; i++) {
-        code = complete(f, sl_json_at(*out, i), e);
+        code = complete(controllers, sl_json_at(*out, i), e);
     }
     return code;
 }
@@ -227,7 +227,8 @@ void sl_foresight_answer(void *context, const struct sl_json *body, struct sl_se
               read_number(body, "horizonSeconds", HORIZON_S_PRESET, HORIZON_S_MAX, &horizon_s,
                           &e) == SL_CODE_OK &&
               read_number(body, "limit", LIMIT_PRESET, LIMIT_MAX, &limit, &e) == SL_CODE_OK &&
-              complete_all(f, body, &changes, &e) == SL_CODE_OK;
+              sl_foresight_complete(f->pages->controllers, sl_json_get(body, "changes"), &changes,
+                                    &e) == SL_CODE_OK;
     if (ok) {
         struct sl_question q = {.engine = f->pages->engine,
                                 .changes = changes,

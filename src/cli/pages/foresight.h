@@ -29,4 +29,8 @@ enum sl_code sl_foresight_pending(struct sl_foresight *f, const char *cluster_qu
                                   const struct sl_pending_range *range, struct sl_server_page *page,
                                   struct sl_error *e);
 void sl_foresight_print(struct sl_foresight *f, struct sl_buf *out); /* its metrics */
+/* A list of changes (NULL: none) as sl_foresee takes them: what is applied is as it would come to the engine. The caller
+ * frees *out in any case. */
+enum sl_code sl_foresight_complete(struct sl_controllers *controllers, const struct sl_json *given,
+                                   struct sl_json **out, struct sl_error *e);
 #endif

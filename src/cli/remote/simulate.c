@@ -17,6 +17,7 @@
 
 struct asking {
     struct sl_remote *remote;
+    const struct sl_offline *offline; /* or NULL */
     const char *ns;
     struct sl_json *changes;
     struct sl_error *e;
@@ -39,6 +40,9 @@ static enum sl_code fetch(struct asking *a, enum sl_kind kind, const char *ns, c
     if (name[0] == '\0' || strpbrk(name, "/?#% ") != NULL || strpbrk(ns, "/?#% ") != NULL) {
         return sl_error_set(a->e, SL_CODE_BAD_REQUEST, "\"%.100s\" is no name of a %s", name,
                             info->kind);
+    }
+    if (a->offline != NULL) {
+        return sl_offline_get(a->offline, kind, ns, name, out, a->e);
     }
     sl_buf_print(&path, "/%s/%s", info->group[0] == '\0' ? "api" : "apis", info->api_version);
     if (info->namespaced) {
@@ -297,7 +301,11 @@ enum sl_code sl_simulate_changes_new(const struct sl_simulate *s, struct sl_remo
                                      const char *ns, struct sl_json **out, struct sl_error *e)
 {
     SL_PRE(s != NULL && out != NULL && e != NULL);
-    struct asking a = {.remote = remote, .ns = ns, .changes = sl_json_new_list(), .e = e};
+    struct asking a = {.remote = remote,
+                       .offline = s->offline,
+                       .ns = ns,
+                       .changes = sl_json_new_list(),
+                       .e = e};
     (void)each(&a, &s->files, read_file);
     (void)each(&a, &s->quotas, set_quota);
     (void)each(&a, &s->held_queues, hold_queue);
@@ -329,4 +337,15 @@ enum sl_code sl_simulate_ask(struct sl_remote *remote, struct sl_json *changes, 
     code = code == SL_CODE_OK ? sl_remote_call(remote, &call, out, e) : code;
     sl_json_free(body);
     return code;
+}
+
+enum sl_code sl_simulate_ask_offline(const struct sl_simulate *s, const struct sl_json *changes,
+                                     struct sl_json **out, struct sl_error *e)
+{
+    SL_PRE(s != NULL && s->offline != NULL && out != NULL && e != NULL);
+    int64_t ms = 0;
+    if (s->horizon != NULL && sl_duration_parse(s->horizon, &ms, e) != SL_CODE_OK) {
+        return e->code;
+    }
+    return sl_offline_ask(s->offline, changes, ms, ROWS_THAT_DIFFER, out, e);
 }

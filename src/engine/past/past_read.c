@@ -17,11 +17,11 @@
 
 struct reading {
     struct sl_past *past;
+    struct sl_json *now;    /* by kind and key: the workloads at the end of the run */
     struct sl_map *seen;    /* kind and key -> the number of the run that saw it last */
     struct sl_map *current; /* key of a workload -> its life, lent */
     uint64_t run, sequence; /* of the last record that was played */
     bool looked;            /* in this run */
-    struct sl_json *ended;  /* the last line of a run */
 };
 
 /* --- notes ---------------------------------------------------------------------------------------- */
@@ -262,6 +262,14 @@ static void take_rule(struct sl_past *p, const char *verb, const struct sl_json 
     }
 }
 
+static void take_now(struct reading *r, struct sl_json *object)
+{
+    struct sl_buf key = {0};
+    print_key(object, &key);
+    sl_json_set(r->now, key.data, sl_json_ref(object));
+    sl_buf_fini(&key);
+}
+
 static void take_end(struct reading *r, struct sl_json *line)
 {
     struct sl_past *p = r->past;
@@ -296,6 +304,9 @@ static void take_line(void *context, struct sl_json *line)
     } else if (strcmp(verb, "reserved") == 0 || strcmp(verb, "admitted") == 0 ||
                strcmp(verb, "evicted") == 0) {
         take_fate(r, line);
+    } else if (strcmp(verb, "now") == 0) {
+        take_now(r, sl_json_get(line, "object"));
+        sl_json_free(line);
     } else if (strcmp(verb, "end") == 0) {
         take_end(r, line);
     } else {
@@ -337,6 +348,8 @@ static enum sl_code read_runs(struct reading *r, struct sl_journal_reader *reade
             struct sl_past_take take = {reader, &record};
             r->run++;
             r->looked = false;
+            sl_json_free(r->now);
+            r->now = sl_json_new_map();
             r->past->starts++;
             (void)sl_past_in_child(sl_past_take, &take, take_line, r, e);
         } else if (end == SL_JOURNAL_RECORD && r->run == 0) {
@@ -344,6 +357,23 @@ static enum sl_code read_runs(struct reading *r, struct sl_journal_reader *reade
         }
     }
     return e->code;
+}
+
+/* As the workloads are at the end, in place of how they came in; what has ended is not there any more. */
+static void finish(struct reading *r)
+{
+    struct sl_json *last = sl_json_new_map();
+    for (struct sl_json_member m = {0}; sl_json_each(r->past->last, &m);) {
+        if (!is_workload(m.value)) {
+            sl_json_set(last, m.key, sl_json_ref(m.value));
+        }
+    }
+    for (struct sl_json_member m = {0}; sl_json_each(r->now, &m);) {
+        sl_json_set(last, m.key, sl_json_ref(m.value));
+    }
+    sl_json_free(r->past->last);
+    sl_json_free(r->now);
+    r->past->last = last;
 }
 
 enum sl_code sl_past_read(const char *path, struct sl_past *out, struct sl_error *e)
@@ -361,6 +391,7 @@ enum sl_code sl_past_read(const char *path, struct sl_past *out, struct sl_error
     }
     struct reading r = {.past = out, .seen = sl_map_new(), .current = sl_map_new()};
     (void)read_runs(&r, reader, e);
+    finish(&r);
     sl_journal_reader_close(reader);
     sl_map_free(r.seen);
     sl_map_free(r.current);

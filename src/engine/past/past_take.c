@@ -669,6 +669,17 @@ static bool take_record(struct taking *t, const struct sl_journal_record *r)
     }
 }
 
+/* Those that are there when the run ends, as they are then. */
+static void tell_end(struct taking *t)
+{
+    for (sl_workload_id id = 0; id < t->workload_cap; id++) {
+        enum sl_phase phase = sl_workloads[id].phase;
+        if (t->workloads[id].told && phase != SL_PHASE_ABSENT && phase != SL_PHASE_FINISHED) {
+            say(t, "now", sl_past_workload_new(&t->names, id, t->workloads[id].local_queue));
+        }
+    }
+}
+
 static void fini(struct taking *t)
 {
     for (uint32_t i = 0; i < t->queue_cap; i++) {
@@ -698,6 +709,7 @@ void sl_past_take(void *context, struct sl_past_pipe *pipe)
         sl_past_pipe_push(pipe, false);
     }
     tell_all(&t);
+    tell_end(&t);
     sl_buf_print(t.out,
                  "{\"at\":%" PRId64 ",\"do\":\"end\",\"sequence\":%" PRIu64 ",\"records\":%" PRIu64
                  ",\"failedWrites\":%" PRIu64 ",\"topology\":%" PRIu64 ",\"failedNodes\":%" PRIu64
