@@ -449,6 +449,25 @@ static void send_check(struct play *p, sl_workload_id id, const struct sl_json *
     }
 }
 
+static void reduce(struct play *p, sl_workload_id id, const struct sl_json *entry)
+{
+    sl_flavor_id flavor =
+        sl_intern_find(p->g->names, SL_INTERN_FLAVOR, sl_json_path_text(entry, "flavor", ""));
+    sl_resource_id resource =
+        sl_intern_find(p->g->names, SL_INTERN_RESOURCE, sl_json_path_text(entry, "resource", ""));
+    int64_t left = sl_json_path_int(entry, "left", 0);
+    for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+        struct sl_cell_amount held = sl_commit_usage(id, i);
+        if (sl_cell_flavor[held.cell] == flavor && sl_cell_resource[held.cell] == resource &&
+            held.amount > left &&
+            sl_call(p->g, p->now_ms, reduce, .workload = id,
+                    .generation = sl_workloads[id].generation, .usage = i, .amount = left) !=
+                SL_OK) {
+            p->ignored++;
+        }
+    }
+}
+
 /* Only of the workload that has fared as it did; what its user did comes in any case. */
 static void replay_event(struct play *p, sl_workload_id id, const struct sl_json *entry)
 {
@@ -470,6 +489,10 @@ static void replay_event(struct play *p, sl_workload_id id, const struct sl_json
     } else if (strcmp(event, "stopped") == 0) {
         if (w->phase == SL_PHASE_EVICTED && same(w->evicted_at_ms, since_ms)) {
             stop(p, id);
+        }
+    } else if (strcmp(event, "reduce") == 0) {
+        if (w->has_admission && same(w->reserved_at_ms, since_ms)) {
+            reduce(p, id, entry);
         }
     } else if (strcmp(event, "drain") == 0) {
         send(p, id,

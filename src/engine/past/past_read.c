@@ -283,6 +283,8 @@ static void take_end(struct reading *r, struct sl_json *line)
     note(p, "changes of nodes and topologies are left out: quotas alone decide",
          sl_json_path_int(line, "topology", 0));
     note(p, "failures of nodes are left out", sl_json_path_int(line, "failedNodes", 0));
+    note(p, "pods that ended before their job give quota back only where it started as it did",
+         sl_json_path_int(line, "reductions", 0));
     if (why[0] != '\0') {
         note(p, why, 1);
     }

@@ -50,7 +50,7 @@ struct taking {
     uint32_t weight_cap;
     bool looked;                /* nothing was told since the last look */
     bool restoring, restored;   /* an image is being put into the core; it has to be told */
-    uint64_t failed_writes, topology_calls, moved_nodes;
+    uint64_t failed_writes, topology_calls, moved_nodes, reductions;
     const char *why; /* it ends before the run does */
 };
 
@@ -344,6 +344,22 @@ static void send_check(struct taking *t, const struct sl_event *ev)
                  sl_journal_name(&t->names, SL_INTERN_CHECK, ev->index), ev->reason, ev->value);
 }
 
+/* Pods have ended before their job, and what they held of that cell is given back but for so much. */
+static void tell_reduce(struct taking *t, const struct sl_call_reduce *v)
+{
+    if (v->workload < SL_WORKLOADS_MAX && workload_of(t, v->workload)->told &&
+        v->usage < sl_commit_usage_count(v->workload)) {
+        sl_cell_id cell = sl_commit_usage(v->workload, v->usage).cell;
+        send(t, v->workload, "reduce", sl_workloads[v->workload].reserved_at_ms);
+        sl_buf_print(t->out,
+                     ",\"flavor\":\"%s\",\"resource\":\"%s\",\"left\":%" PRId64 "}\n",
+                     sl_journal_name(&t->names, SL_INTERN_FLAVOR, sl_cell_flavor[cell]),
+                     sl_journal_name(&t->names, SL_INTERN_RESOURCE, sl_cell_resource[cell]),
+                     v->amount);
+        t->reductions++;
+    }
+}
+
 static void delete_workload(struct taking *t, sl_workload_id id)
 {
     struct workload_state *w = workload_of(t, id);
@@ -553,6 +569,9 @@ static void make_call(struct taking *t, struct sl_call *c)
         make_event(t, c);
         return;
     }
+    if (c->kind == SL_CALL_reduce) {
+        tell_reduce(t, &c->reduce);
+    }
     tell_rules(t, c);
     touch_queue(t, queue_in(c));
     if (c->kind == SL_CALL_configure && c->configure.cluster_queue < SL_QNODES_MAX) {
@@ -713,8 +732,9 @@ void sl_past_take(void *context, struct sl_past_pipe *pipe)
     sl_buf_print(t.out,
                  "{\"at\":%" PRId64 ",\"do\":\"end\",\"sequence\":%" PRIu64 ",\"records\":%" PRIu64
                  ",\"failedWrites\":%" PRIu64 ",\"topology\":%" PRIu64 ",\"failedNodes\":%" PRIu64
+                 ",\"reductions\":%" PRIu64
                  ",\"why\":\"%s\"}\n",
                  t.now_ms, t.sequence, t.records, t.failed_writes, t.topology_calls,
-                 t.moved_nodes, t.why == NULL ? "" : t.why);
+                 t.moved_nodes, t.reductions, t.why == NULL ? "" : t.why);
     fini(&t);
 }
