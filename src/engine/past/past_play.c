@@ -498,6 +498,12 @@ static void replay_event(struct play *p, sl_workload_id id, const struct sl_json
         send(p, id,
              (struct sl_event){.kind = SL_EV_DRAIN,
                                .reason = (uint32_t)sl_json_path_int(entry, "reason", 0)});
+    } else if (strcmp(event, "unusable") == 0) {
+        if (w->phase == SL_PHASE_QUOTA_RESERVED) {
+            send(p, id,
+                 (struct sl_event){.kind = SL_EV_QUEUE_UNUSABLE,
+                                   .reason = (uint32_t)sl_json_path_int(entry, "reason", 0)});
+        }
     } else if (strcmp(event, "deactivate") == 0 ||
                (strcmp(event, "deactivated") == 0 && w->deactivation != SL_CAUSE_NONE)) {
         deactivate(p, id);

@@ -360,6 +360,11 @@ static void tell_reduce(struct taking *t, const struct sl_call_reduce *v)
     }
 }
 
+static void tell_look(struct taking *t)
+{
+    sl_buf_print(t->out, "{\"at\":%" PRId64 ",\"do\":\"look\"}\n", t->now_ms);
+}
+
 static void delete_workload(struct taking *t, sl_workload_id id)
 {
     struct workload_state *w = workload_of(t, id);
@@ -402,6 +407,10 @@ static void tell_event(struct taking *t, const struct sl_event *ev)
         send(t, id, "drain", SL_NEVER);
         sl_buf_print(t->out, ",\"reason\":%u}\n", ev->reason);
         break;
+    case SL_EV_QUEUE_UNUSABLE:
+        send(t, id, "unusable", SL_NEVER);
+        sl_buf_print(t->out, ",\"reason\":%u}\n", ev->reason);
+        break;
     case SL_EV_DEACTIVATE:
         send(t, id, w->deactivation == SL_CAUSE_NONE ? "deactivate" : "deactivated", SL_NEVER);
         sl_buf_text(t->out, "}\n");
@@ -409,6 +418,11 @@ static void tell_event(struct taking *t, const struct sl_event *ev)
     case SL_EV_REACTIVATE:
         send(t, id, "reactivate", SL_NEVER);
         sl_buf_text(t->out, "}\n");
+        break;
+    case SL_EV_BACKOFF_OVER:
+    case SL_EV_EXECUTION_TIMEOUT:
+    case SL_EV_PODS_READY_TIMEOUT:
+        tell_look(t); /* it was the engine's turn */
         break;
     case SL_EV_DELETE:
         delete_workload(t, id);
@@ -463,7 +477,7 @@ static void look(struct taking *t, const struct sl_call_cycle *v)
     }
     (void)sl_cycle_end();
     if (heads || !t->looked) {
-        sl_buf_print(t->out, "{\"at\":%" PRId64 ",\"do\":\"look\"}\n", t->now_ms);
+        tell_look(t);
     }
     t->looked = !heads;
 }
