@@ -3,16 +3,28 @@
 
 /* What the daemon foresees: when what waits will start, and what would happen if something changed. Where it is not
  * offered, nothing of it is shown. */
-import { VISIBILITY, post } from "./api.js";
+import { VISIBILITY, get, post } from "./api.js";
 import { clock, duration } from "./dom.js";
 
-const PATH = `${VISIBILITY}/simulations`;
+const RESOURCE = "simulations";
+const PATH = `${VISIBILITY}/${RESOURCE}`;
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 let offered = null; /* a promise of whether it is */
 
-/* By a question that has no answer; without the right to ask it is another refusal. */
+/* Where it is served, for those who may ask. */
+async function look() {
+    const served = (await get(VISIBILITY)).resources || [];
+    if (!served.some((r) => r.name === RESOURCE)) {
+        return false;
+    }
+    const what = { group: "visibility.kueue.x-k8s.io", resource: RESOURCE, verb: "create" };
+    const review = await post(REVIEWS, { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes: what } });
+    return review.status?.allowed === true;
+}
+
 export function isOffered() {
-    offered ??= post(PATH, { limit: 0 }).then(() => true, (error) => [400, 429].includes(error.status));
+    offered ??= look().catch(() => false);
     return offered;
 }
 

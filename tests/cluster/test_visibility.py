@@ -375,6 +375,7 @@ class Visibility(WorkScene):
         sees("3 pending")
         sees("insufficient unused quota for cpu")
         sees("What if")
+        sees("run times are not known")  # an answer to what the page asked about starts
         self.create(job("one-more", "main"))
         sees("4 pending")
         browser.open("about:blank")
