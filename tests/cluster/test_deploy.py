@@ -65,6 +65,19 @@ class Deploy(Scene):
         status, _ = self.plane.request("POST", f"{KUEUE}/namespaces/{self.namespace}/localqueues", {}, token="user-token")
         self.assertEqual(status, 403)
 
+    def test_recipe_for_users_gives_the_rights_that_it_says(self):
+        """Its commands are typed, with the answers of kubectl auth can-i that stand beside them."""
+        recipe = (ROOT / "docs/recipes.md").read_text().split("## Let users submit")[1].split("\n## ")[0]
+        commands = re.findall(r"(?m)^kubectl (.*?)(?: +# (yes|no))?$", recipe)
+        self.assertEqual([answer for _, answer in commands], ["", "yes", "yes", "no", "no", ""])
+        self.plane.kubectl("create", "namespace", "vision")
+        self.addCleanup(self.plane.kubectl, "delete", "namespace", "vision", "--wait=false")
+        self.addCleanup(self.plane.kubectl, "delete", "clusterrolebinding", "queues")
+        for command, answer in commands:
+            eventually(lambda: answer in self.plane.kubectl(*command.split(), check=not answer).stdout.split() or not answer, 20, what=f"{answer} to {command}")
+        for right in ("create clusterqueues.kueue.x-k8s.io", "patch localqueues.kueue.x-k8s.io"):
+            eventually(lambda: self.plane.kubectl("auth", "can-i", *right.split(), "--as=bob", check=False).stdout.strip() == "yes", 20, what=right)
+
 
 CHROOT = ["chroot", "--userspec=65532:65532"] if os.geteuid() == 0 else ["unshare", "-r", "chroot"]
 
