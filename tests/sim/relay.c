@@ -269,5 +269,9 @@ void sim_relay_free(struct sim_relay *r)
 
 struct sl_client sim_relay_client(struct sim_relay *r)
 {
-    return (struct sl_client){r, relay_get, relay_list, relay_watch, relay_write, false};
+    return (struct sl_client){.self = r,
+                              .get = relay_get,
+                              .list = relay_list,
+                              .watch = relay_watch,
+                              .write = relay_write};
 }
