@@ -182,13 +182,18 @@ static void take_answer(struct sl_engine *g, const struct sl_decision *d, enum s
     }
 }
 
-/* Has the object said something while decisions were unwritten that was not read? The version that the engine's own
- * write has made is known. */
+/* The version that the engine's own write has made is known, unless that was made of one which was not read. */
+static bool is_known(const struct sl_workload_entry *e, uint64_t version)
+{
+    return version == e->written_version && e->base_version <= e->answers_version;
+}
+
+/* Has the object said something while decisions were unwritten that was not read? */
 static bool is_unread(const struct sl_engine *g, const struct sl_decision *d)
 {
     const struct sl_workload_entry *e = &g->workloads[d->workload];
     return is_about(g, d) && e->unwritten_count == 0 && !e->rewrite && e->unread_first != 0 &&
-           (e->unread_first != e->written_version || e->unread_last != e->written_version);
+           (!is_known(e, e->unread_first) || !is_known(e, e->unread_last));
 }
 
 enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,

@@ -67,16 +67,21 @@ static struct sl_json *as_version(const struct sl_json *object, const char *vers
 }
 
 /* The patch of the decision goes to the API: what that makes of the object, which no watch has told yet. */
-static struct sl_json *send(const struct sl_decision *d, const char *version)
+static struct sl_json *send_upon(const struct sl_decision *d, const struct sl_json *live,
+                                 const char *version)
 {
     struct sl_json *patch;
-    struct sl_json *made = as_version(world_workload(&w, "a"), version);
-    assert_int_equal(sl_engine_write(w.engine, d, world_workload(&w, "a"), &patch),
-                     SL_TO_WRITE_STATUS);
+    struct sl_json *made = as_version(live, version);
+    assert_int_equal(sl_engine_write(w.engine, d, live, &patch), SL_TO_WRITE_STATUS);
     sl_json_remove(patch, "metadata");
     assert_int_equal(sl_patch_merge(&made, patch, NULL), SL_CODE_OK);
     sl_json_free(patch);
     return made;
+}
+
+static struct sl_json *send(const struct sl_decision *d, const char *version)
+{
+    return send_upon(d, world_workload(&w, "a"), version);
 }
 
 static enum sl_sight sight_of(const struct sl_json *object)
@@ -139,6 +144,28 @@ static void test_reread_own_write_upon_what_was_not_read_is_read(void **state)
     struct sl_json *made = send(&d, "1000");
     assert_int_equal(answer_with(&d, made), SL_THEN_SHOW);
     assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    sl_json_free(made);
+}
+
+/* A check has answered just before, and all Workloads are read anew before that is told: the first version that the
+ * engine sees is its own, and the answer is in it. */
+static void test_reread_answer_in_ones_own_version_is_read(void **state)
+{
+    (void)state;
+    add_basics(BEHIND_CHECK);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    struct sl_json *live = as_version(world_workload(&w, "a"), "900");
+    sl_json_set(sl_json_path_make(live, "status"), "admissionChecks",
+                world_parse("[{\"name\":\"prov\",\"state\":\"Retry\",\"message\":\"\"}]"));
+    struct sl_json *made = send_upon(&d, live, "1000");
+    assert_int_equal(sl_engine_observe(w.engine, SL_KIND_WORKLOAD, made, w.now_ms, NULL),
+                     SL_CODE_OK);
+    assert_int_equal(answer_with(&d, made), SL_THEN_SHOW);
+    sl_engine_show(w.engine, made, w.now_ms);
+    assert_true(sl_engine_next_decision(w.engine, &d));
+    assert_int_equal(d.kind, SL_DECIDE_EVICT);
+    sl_json_free(live);
     sl_json_free(made);
 }
 
@@ -367,8 +394,9 @@ int main(void)
                                         teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_own_write_upon_what_was_not_read_is_read, setup,
                                         teardown_unchecked),
-        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup,
+        cmocka_unit_test_setup_teardown(test_reread_answer_in_ones_own_version_is_read, setup,
                                         teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_write_that_is_found_done_is_answered, setup,
                                         teardown_unchecked),

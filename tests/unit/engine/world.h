@@ -226,8 +226,8 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
         fail_msg("%s", trouble);
     }
     world_conditions_told_once(copy);
-    w->written = sl_json_clone(copy);
     (void)world_put(w, SL_KIND_WORKLOAD, copy, NULL);
+    w->written = sl_json_clone(copy); /* of the version that it has by now */
     return SL_CODE_OK;
 }
 
