@@ -437,7 +437,9 @@ static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live
     *written = false;
     if (patch == NULL) {
         bool later = what == SL_TO_WRITE_LATER || what == SL_TO_WRITE_AFTER;
-        return later ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
+        return later                       ? SL_CODE_UNAVAILABLE
+               : what == SL_TO_WRITE_STALE ? SL_CODE_CONFLICT
+                                           : SL_CODE_OK;
     }
     if (fail_count > 0) {
         fail_count--;

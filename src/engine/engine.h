@@ -97,8 +97,9 @@ enum sl_to_write {
     SL_TO_WRITE_DELETE,  /* the object is to be deleted: there is no patch */
     SL_TO_WRITE_AFTER, /* what it takes was given back before, which is not written yet: to be asked again when
                             sl_engine_waits is false, or to be answered with UNAVAILABLE */
-    SL_TO_WRITE_LATER /* the object says that it has finished, which no watch has shown and may yet be lost: it is to
+    SL_TO_WRITE_LATER, /* the object says that it has finished, which no watch has shown and may yet be lost: it is to
                             be answered with UNAVAILABLE */
+    SL_TO_WRITE_STALE /* the object asks for something else than was decided about: it is to be answered with CONFLICT */
 };
 /* Given the live Workload of that uid. *patch (caller frees): a merge patch with metadata.resourceVersion; NULL where none
  * is to be written. With settings.paranoid the process ends with SL_EXIT_BROKEN where the patch would not make of the

@@ -386,7 +386,8 @@ static void look(struct flight *f, uint32_t w)
     f->version = cluster_version(live);
     if (f->patch == NULL) {
         bool later = f->what == SL_TO_WRITE_LATER || f->what == SL_TO_WRITE_AFTER;
-        finish(f, w, later ? SL_CODE_UNAVAILABLE : SL_CODE_OK, NULL);
+        bool stale = f->what == SL_TO_WRITE_STALE;
+        finish(f, w, later ? SL_CODE_UNAVAILABLE : stale ? SL_CODE_CONFLICT : SL_CODE_OK, NULL);
         return;
     }
     struct sl_json *after = sl_json_clone(live);

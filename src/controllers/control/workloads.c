@@ -144,6 +144,9 @@ static enum sl_write_event ask(struct sl_carried *k, struct what *w)
     case SL_TO_WRITE_LATER:
         w->code = SL_CODE_UNAVAILABLE;
         return SL_WRITE_LATER;
+    case SL_TO_WRITE_STALE:
+        w->code = SL_CODE_CONFLICT;
+        return SL_WRITE_LATER;
     case SL_TO_WRITE_AFTER:
         return SL_WRITE_AFTER;
     case SL_TO_WRITE_NOTHING:

@@ -426,7 +426,7 @@ static void read_uid(struct sl_workload_entry *e)
     e->uid_low = half[1];
 }
 
-static int64_t execution_ms_max(const struct sl_json *object)
+int64_t sl_event_limit_ms(const struct sl_json *object)
 {
     int64_t seconds = sl_json_path_int(object, "spec.maximumExecutionTimeSeconds", 0);
     return seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0;
@@ -437,7 +437,7 @@ static bool has_other_limit(const struct sl_engine *g, sl_workload_id id, const 
 {
     const struct sl_workload *w = &sl_workloads[id];
     return (w->phase == SL_PHASE_PENDING || w->phase == SL_PHASE_QUOTA_RESERVED) &&
-           is_settled(&g->workloads[id]) && w->execution_ms_max != execution_ms_max(o);
+           is_settled(&g->workloads[id]) && w->execution_ms_max != sl_event_limit_ms(o);
 }
 
 static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
@@ -446,7 +446,7 @@ static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struc
     struct sl_event ev = {.kind = SL_EV_CREATE,
                           .workload = id,
                           .generation = sl_workloads[id].generation,
-                          .value = execution_ms_max(object),
+                          .value = sl_event_limit_ms(object),
                           .now_ms = now_ms};
     enum sl_status status = sl_call(g, ev.now_ms, event, .event = ev);
     g->workloads[id].generation = sl_workloads[id].generation;

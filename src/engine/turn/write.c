@@ -60,6 +60,23 @@ bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
            sl_given_back_waits(g, d->workload);
 }
 
+static bool holds_quota(sl_workload_id id)
+{
+    enum sl_phase phase = sl_workloads[id].phase;
+    return phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
+}
+
+/* Its queue and its limit may change until quota is reserved, and so until that is written. */
+static bool is_stale(const struct sl_engine *g, const struct sl_decision *d,
+                     const struct sl_json *live)
+{
+    return says_all(g, d) && holds_quota(d->workload) &&
+           !sl_condition_true(live, "QuotaReserved") &&
+           (strcmp(sl_json_path_text(live, "spec.queueName", ""),
+                   g->workloads[d->workload].queue->name) != 0 ||
+            sl_workloads[d->workload].execution_ms_max != sl_event_limit_ms(live));
+}
+
 /* There is no patch. */
 static enum sl_to_write nothing_of(struct sl_engine *g, const struct sl_decision *d,
                                    const struct sl_json *live)
@@ -85,6 +102,10 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     *patch = NULL;
     if (d->kind == SL_DECIDE_DELETE) {
         return SL_TO_WRITE_DELETE;
+    }
+    e->stale = is_stale(g, d, live);
+    if (e->stale) {
+        return SL_TO_WRITE_STALE;
     }
     *patch = sl_patch_from_decision(g, d, live, &status);
     if (*patch == NULL) {
@@ -159,9 +180,9 @@ static void take_failure(struct sl_engine *g, const struct sl_decision *d, enum 
         return; /* nothing was to be written */
     }
     int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
-    enum sl_phase phase = sl_workloads[d->workload].phase;
-    bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
-    if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
+    bool refused = (d->kind == SL_DECIDE_RESERVE && !in_doubt(code)) || e->stale;
+    e->stale = false;
+    if (refused && holds_quota(d->workload)) {
         pause_reservation(g, d->workload, wait_ms, now_ms);
     } else {
         sl_step_rewrite(g, d->workload, d->kind, wait_ms, now_ms);

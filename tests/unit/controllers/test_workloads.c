@@ -17,7 +17,7 @@ static struct {
     unsigned count, at, patches, answers, shown;
     enum sl_code last_code;
     bool nothing_to_write;
-    bool end_untold;
+    bool end_untold, stale;
     bool release_first;
     bool unread;
     bool after_others;      /* what is to be taken was given back by others, and */
@@ -63,7 +63,9 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
         return SL_TO_WRITE_AFTER;
     }
     if (stub.nothing_to_write) {
-        return stub.end_untold ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
+        return stub.end_untold ? SL_TO_WRITE_LATER
+               : stub.stale    ? SL_TO_WRITE_STALE
+                               : SL_TO_WRITE_NOTHING;
     }
     *patch = parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},\"conditions\":["
                    "{\"type\":\"Admitted\",\"status\":\"True\"},"
@@ -452,6 +454,17 @@ static void test_workloads_end_that_may_be_lost_is_no_answer(void **state)
     assert_false(has_event(f, "EvictedDueToPreempted"));
 }
 
+static void test_workloads_what_was_not_asked_for_any_more_is_a_conflict(void **state)
+{
+    struct fixture *f = *state;
+    stub.nothing_to_write = stub.stale = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(stub.last_code, SL_CODE_CONFLICT);
+    assert_false(has_event(f, "QuotaReserved"));
+}
+
 static void hold(struct fixture *f, const char *type)
 {
     sl_condition_set(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status"),
@@ -785,6 +798,7 @@ int main(void)
         TEST(test_workloads_other_uid_of_that_name_is_not_found),
         TEST(test_workloads_nothing_to_write_is_answered_ok),
         TEST(test_workloads_end_that_may_be_lost_is_no_answer),
+        TEST(test_workloads_what_was_not_asked_for_any_more_is_a_conflict),
         TEST(test_workloads_step_is_bounded),
         TEST(test_workloads_reservation_waits_for_what_others_give_back),
         TEST(test_workloads_what_is_given_back_by_now_waits_no_longer),

@@ -385,6 +385,41 @@ static void test_reread_deactivation_that_was_lost_is_decided_again(void **state
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
 }
 
+/* --- what is asked for between a decision and its write --------------------------------------- */
+
+static void carry_out_after(const char *spec)
+{
+    struct sl_decision d = next_decision();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", spec);
+    (void)world_answer(&w, &d, world_write(&w, &d, world_workload(&w, "a")));
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    world_settle(&w);
+    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    world_settle(&w);
+}
+
+/* Or it would hold the quota of a queue that it is not in. */
+static void test_reread_queue_changed_before_the_reservation_is_written(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    carry_out_after("{\"spec\":{\"queueName\":\"missing\"}}");
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+}
+
+/* Or it would run without end. */
+static void test_reread_limit_changed_before_the_admission_is_written(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    carry_out_after("{\"spec\":{\"maximumExecutionTimeSeconds\":60}}");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_pass(&w, 60000);
+    assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,8 +453,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
-            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup,
-            teardown_unchecked),
+            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup, teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_queue_changed_before_the_reservation_is_written,
+                                        setup, teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_limit_changed_before_the_admission_is_written,
+                                        setup, teardown_unchecked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,7 +201,9 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
     assert_int_equal(patch != NULL, status || what == SL_TO_WRITE_SPEC);
     if (patch == NULL) {
         bool later = what == SL_TO_WRITE_LATER || what == SL_TO_WRITE_AFTER;
-        return later ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
+        return later                       ? SL_CODE_UNAVAILABLE
+               : what == SL_TO_WRITE_STALE ? SL_CODE_CONFLICT
+                                           : SL_CODE_OK;
     }
     assert_string_equal(sl_json_path_text(patch, "metadata.resourceVersion", ""),
                         sl_object_resource_version(live));
