@@ -262,15 +262,48 @@ static bool same_at(const struct sl_json *a, const struct sl_json *b, const char
     return (sl_json_len(x) == 0 && sl_json_len(y) == 0) || sl_json_equal(x, y);
 }
 
+/* Labels and annotations that only users set. A Workload that is made does not follow all changes of these, in Kueue
+ * neither, and its job is restored to what it says. */
+static bool is_of_users(const char *key)
+{
+    static const char *const keys[] = {"more", "kueue.x-k8s.io/podset-required-topology",
+                                       "kueue.x-k8s.io/podset-preferred-topology",
+                                       "kueue.x-k8s.io/podset-unconstrained-topology"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !found; i++) {
+        found = strcmp(keys[i], key) == 0;
+    }
+    return found;
+}
+
+/* All else is as its user wants it. */
+static bool same_marks(const struct sl_json *wanted, const struct sl_json *now)
+{
+    bool same = true;
+    for (struct sl_json_member m = {0}; sl_json_each(now, &m);) {
+        same = same && (is_of_users(m.key) || sl_json_equal(m.value, sl_json_get(wanted, m.key)));
+    }
+    for (struct sl_json_member m = {0}; sl_json_each(wanted, &m);) {
+        same = same && (is_of_users(m.key) || sl_json_has(now, m.key));
+    }
+    return same;
+}
+
 /* The places that admission changes are as its user wants them. */
 static void check_restored(const struct sl_json *job)
 {
-    static const char *const places[] = {"metadata.labels", "metadata.annotations",
-                                         "spec.nodeSelector", "spec.tolerations",
+    static const char *const marks[] = {"metadata.labels", "metadata.annotations"};
+    static const char *const places[] = {"spec.nodeSelector", "spec.tolerations",
                                          "spec.schedulingGates"};
     const struct sl_json *template = joblaw_wanted(sl_object_uid(job));
+    const struct sl_json *now = sl_json_path(job, "spec.template");
+    for (size_t i = 0; template != NULL && i < sizeof marks / sizeof marks[0]; i++) {
+        if (!same_marks(sl_json_path(template, marks[i]), sl_json_path(now, marks[i]))) {
+            broken("suspended, and not restored: ", marks[i], job);
+        }
+    }
     for (size_t i = 0; template != NULL && i < sizeof places / sizeof places[0]; i++) {
-        if (!same_at(template, sl_json_path(job, "spec.template"), places[i])) {
+        if (!same_at(template, now, places[i])) {
             broken("suspended, and not restored: ", places[i], job);
         }
     }
