@@ -98,6 +98,7 @@ struct sl_workload_entry {
     uint64_t asked;           /* the decision whose patch is under way, by its sequence; 0 = none */
     bool plain, echo;         /* says nothing new: that patch; written_version, not told yet */
     bool stale;               /* its reservation was not written: it asks for something else */
+    bool reserved; /* its object says already that quota is reserved, and no release is unwritten */
     uint64_t answers_version; /* up to which the answers of its checks have been read */
     uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
     uint64_t unread_first;    /* versions of its object that were seen while some were not */

@@ -61,7 +61,7 @@ static bool started(const struct sl_job_view *v)
     return v->f->forgets_start && sl_json_path(v->job, "status.startTime") != NULL;
 }
 
-/* Was it suspended by somebody else while it ran? */
+/* Was it suspended while it ran, and not by this controller? */
 static bool by_hand(const struct sl_job_view *v)
 {
     return v->f->suspended(v->f, v->job) && !sl_job_stopping(v);
@@ -108,8 +108,8 @@ static void forget_start(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE_STATUS, v->f->kind, o, NULL);
 }
 
-/* Has the template of that set the label that admission adds to each, and the Workload's has not? Kubernetes lets nobody
- * change it in a Job that has started: all that it has more is admission's, even where the flavor or the number of pods is
+/* Has the template of that set the label that admission adds to each, and the Workload's has not? In a Job that
+ * has started it cannot change: all that it has more is admission's, even where the flavor or the number of pods is
  * another one by now. */
 static bool is_marked(const struct sl_job_view *v, size_t index)
 {

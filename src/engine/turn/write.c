@@ -103,6 +103,7 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     if (d->kind == SL_DECIDE_DELETE) {
         return SL_TO_WRITE_DELETE;
     }
+    e->reserved = e->released == NULL && sl_condition_true(live, "QuotaReserved");
     e->stale = is_stale(g, d, live);
     if (e->stale) {
         return SL_TO_WRITE_STALE;
@@ -180,8 +181,8 @@ static void take_failure(struct sl_engine *g, const struct sl_decision *d, enum 
         return; /* nothing was to be written */
     }
     int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
-    bool refused = (d->kind == SL_DECIDE_RESERVE && !in_doubt(code)) || e->stale;
-    e->stale = false;
+    bool refused = (d->kind == SL_DECIDE_RESERVE && !in_doubt(code) && !e->reserved) || e->stale;
+    e->reserved = e->stale = false;
     if (refused && holds_quota(d->workload)) {
         pause_reservation(g, d->workload, wait_ms, now_ms);
     } else {

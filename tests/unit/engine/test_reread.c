@@ -420,6 +420,25 @@ static void test_reread_limit_changed_before_the_admission_is_written(void **sta
     assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
 }
 
+/* Its pods may run: what was to be added could not be written, and the reservation is as old as before. */
+static void test_reread_checks_that_cannot_be_added_take_no_reservation_back(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":"
+                      "\"prov\"}]}}}");
+    w.fail_next = SL_CODE_CONFLICT;
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    world_pass(&w, 2000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_string_equal(
+        sl_json_path_text(world_workload(&w, "a"), "status.admissionChecks.0.name", ""), "prov");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +477,8 @@ int main(void)
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_limit_changed_before_the_admission_is_written,
                                         setup, teardown_unchecked),
+        cmocka_unit_test_setup_teardown(
+            test_reread_checks_that_cannot_be_added_take_no_reservation_back, setup, teardown_unchecked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
