@@ -30,7 +30,8 @@ static int print_help(const struct sl_ctl *c)
 
 static bool needs_server(const struct sl_ctl *c, const struct sl_ctl_command *command)
 {
-    return !(command->run == sl_ctl_what_if && sl_ctl_is_offline(c)) && command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
+    return !(command->run == sl_ctl_what_if && sl_ctl_is_offline(c)) &&
+           command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
            command->run != sl_ctl_completion && command->run != sl_ctl_man;
 }
 

@@ -72,7 +72,7 @@ struct sl_ctl {
     bool start;          /* pending: when does each start? */
     /* what-if */
     struct sl_simulate simulate; /* its files are `files` */
-    const char *journal, *dump; /* of compare and what-if: where they are */
+    const char *journal, *dump;  /* of compare and what-if: where they are */
     struct {
         const char *config, *with; /* configurations: as it was, and as it is to be */
         struct sl_flag_list limits;

@@ -78,8 +78,7 @@ static enum sl_code prepare(const struct sl_ctl *c, struct comparing *k)
 static struct sl_json *report_new(struct comparing *k, size_t rows_max)
 {
     const struct sl_config *after = k->after != NULL ? k->after : k->before;
-    const struct sl_past_policy was = {.settings =
-                                           k->before == NULL ? NULL : &k->before->settings};
+    const struct sl_past_policy was = {.settings = k->before == NULL ? NULL : &k->before->settings};
     const struct sl_past_policy is = {.settings = after == NULL ? NULL : &after->settings,
                                       .objects = k->objects};
     struct sl_json *old = NULL, *new = NULL, *report = NULL;
@@ -148,10 +147,9 @@ int sl_ctl_compare(struct sl_ctl *c)
                                   ? "compare needs --journal, a file or directory of a journal"
                                   : "compare takes options and no arguments");
     }
-    struct sl_json *report =
-        prepare(c, &k) == SL_CODE_OK
-            ? report_new(&k, sl_ctl_is_data(c) ? ROWS_OF_DATA_MAX : ROWS_MAX)
-            : NULL;
+    struct sl_json *report = prepare(c, &k) == SL_CODE_OK
+                                 ? report_new(&k, sl_ctl_is_data(c) ? ROWS_OF_DATA_MAX : ROWS_MAX)
+                                 : NULL;
     code = report == NULL ? sl_ctl_failed("compare", &e) : conclude(c, report);
     sl_json_free(report);
     fini(&k);

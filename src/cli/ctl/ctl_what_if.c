@@ -24,9 +24,8 @@ static enum sl_code open_offline(struct sl_ctl *c, struct sl_config **config, st
     if (e->code != SL_CODE_OK) {
         return e->code;
     }
-    return c->dump != NULL
-               ? sl_offline_from_file(c->dump, settings, &c->simulate.offline, e)
-               : sl_offline_from_journal(c->journal, settings, &c->simulate.offline, e);
+    return c->dump != NULL ? sl_offline_from_file(c->dump, settings, &c->simulate.offline, e)
+                           : sl_offline_from_journal(c->journal, settings, &c->simulate.offline, e);
 }
 
 static int print_answer(struct sl_ctl *c, struct sl_json *changes)
@@ -34,10 +33,9 @@ static int print_answer(struct sl_ctl *c, struct sl_json *changes)
     struct sl_error e = {0};
     struct sl_json *answer = NULL;
     struct sl_buf text = {0};
-    enum sl_code code =
-        c->simulate.offline != NULL
-            ? sl_simulate_ask_offline(&c->simulate, changes, &answer, &e)
-            : sl_simulate_ask(c->remote, changes, c->simulate.horizon, &answer, &e);
+    enum sl_code code = c->simulate.offline != NULL
+                            ? sl_simulate_ask_offline(&c->simulate, changes, &answer, &e)
+                            : sl_simulate_ask(c->remote, changes, c->simulate.horizon, &answer, &e);
     if (code != SL_CODE_OK) {
         return sl_ctl_failed("what-if", &e);
     }
@@ -81,7 +79,8 @@ int sl_ctl_what_if(struct sl_ctl *c)
         return sl_ctl_misused("what-if: --journal and --dump exclude each other");
     }
     if (c->compare.config != NULL && !sl_ctl_is_offline(c)) {
-        return sl_ctl_misused("what-if: --config is for --journal and --dump: a server has its own");
+        return sl_ctl_misused(
+            "what-if: --config is for --journal and --dump: a server has its own");
     }
     c->simulate.files = c->files;
     int code = sl_ctl_is_offline(c) && open_offline(c, &config, &e) != SL_CODE_OK

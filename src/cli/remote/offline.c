@@ -92,9 +92,9 @@ enum sl_code sl_offline_get(const struct sl_offline *o, enum sl_kind kind, const
     struct sl_json *found = sl_map_find(o->objects, key.data);
     sl_buf_fini(&key);
     *out = found == NULL ? NULL : sl_json_clone(found);
-    return found != NULL ? SL_CODE_OK
-                         : sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%.100s\" not found",
-                                        info->plural, name);
+    return found != NULL
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%.100s\" not found", info->plural, name);
 }
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
@@ -153,7 +153,7 @@ static void write_nothing(void *self, const struct sl_write *w, sl_reply_fn *rep
 
 /* --- opening --------------------------------------------------------------------------------------------- */
 
-static struct sl_offline *new(struct sl_error *e)
+static struct sl_offline *new (struct sl_error *e)
 {
     struct sl_offline *o = sl_mem_new(1, sizeof *o);
     o->objects = sl_map_new();
@@ -184,7 +184,7 @@ enum sl_code sl_offline_from_file(const char *path, const struct sl_engine_setti
                                   struct sl_offline **out, struct sl_error *e)
 {
     SL_PRE(path != NULL && out != NULL && e != NULL);
-    struct sl_offline *o = new(e);
+    struct sl_offline *o = new (e);
     *out = o;
     (void)sl_manifest_read(path, take_document, o, e);
     o->now_ms = o->now_ms > 0 ? o->now_ms : sl_clock_wall_ms();
@@ -195,7 +195,7 @@ enum sl_code sl_offline_from_journal(const char *path, const struct sl_engine_se
                                      struct sl_offline **out, struct sl_error *e)
 {
     SL_PRE(path != NULL && out != NULL && e != NULL);
-    struct sl_offline *o = new(e);
+    struct sl_offline *o = new (e);
     *out = o;
     if (sl_past_read(path, &o->past, e) != SL_CODE_OK) {
         return e->code;
@@ -229,9 +229,8 @@ void sl_offline_close(struct sl_offline *o)
 
 /* --- the question ---------------------------------------------------------------------------------------- */
 
-enum sl_code sl_offline_ask(struct sl_offline *o, const struct sl_json *changes,
-                            int64_t horizon_ms, size_t rows_max, struct sl_json **out,
-                            struct sl_error *e)
+enum sl_code sl_offline_ask(struct sl_offline *o, const struct sl_json *changes, int64_t horizon_ms,
+                            size_t rows_max, struct sl_json **out, struct sl_error *e)
 {
     SL_PRE(o != NULL && out != NULL && e != NULL);
     struct sl_json *completed = NULL;

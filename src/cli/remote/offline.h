@@ -21,7 +21,6 @@ void sl_offline_close(struct sl_offline *o); /* NULL is fine */
 enum sl_code sl_offline_get(const struct sl_offline *o, enum sl_kind kind, const char *ns,
                             const char *name, struct sl_json **out, struct sl_error *e);
 /* What the daemon answers to POST /simulate with these changes; the caller frees the answer. It is good for one question. */
-enum sl_code sl_offline_ask(struct sl_offline *o, const struct sl_json *changes,
-                            int64_t horizon_ms, size_t rows_max, struct sl_json **out,
-                            struct sl_error *e);
+enum sl_code sl_offline_ask(struct sl_offline *o, const struct sl_json *changes, int64_t horizon_ms,
+                            size_t rows_max, struct sl_json **out, struct sl_error *e);
 #endif

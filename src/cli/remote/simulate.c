@@ -301,11 +301,8 @@ enum sl_code sl_simulate_changes_new(const struct sl_simulate *s, struct sl_remo
                                      const char *ns, struct sl_json **out, struct sl_error *e)
 {
     SL_PRE(s != NULL && out != NULL && e != NULL);
-    struct asking a = {.remote = remote,
-                       .offline = s->offline,
-                       .ns = ns,
-                       .changes = sl_json_new_list(),
-                       .e = e};
+    struct asking a = {
+        .remote = remote, .offline = s->offline, .ns = ns, .changes = sl_json_new_list(), .e = e};
     (void)each(&a, &s->files, read_file);
     (void)each(&a, &s->quotas, set_quota);
     (void)each(&a, &s->held_queues, hold_queue);

@@ -184,11 +184,16 @@ void sl_compared_print(const struct sl_json *report, struct sl_buf *out)
 static const struct {
     const char *name, *key;
     bool seconds;
-} metrics[] = {{"wait_mean", "waitMeanSeconds", true}, {"wait_p50", "waitP50Seconds", true},
-               {"wait_p95", "waitP95Seconds", true},   {"wait_max", "waitMaxSeconds", true},
-               {"evictions", "evictions", false},      {"waiting", "waiting", false},
-               {"started", "started", false},          {"finished", "finished", false},
-               {"later", "later", false},              {"sooner", "sooner", false},
+} metrics[] = {{"wait_mean", "waitMeanSeconds", true},
+               {"wait_p50", "waitP50Seconds", true},
+               {"wait_p95", "waitP95Seconds", true},
+               {"wait_max", "waitMaxSeconds", true},
+               {"evictions", "evictions", false},
+               {"waiting", "waiting", false},
+               {"started", "started", false},
+               {"finished", "finished", false},
+               {"later", "later", false},
+               {"sooner", "sooner", false},
                {"otherwise", "playedOtherwise", false}};
 #define METRICS (sizeof metrics / sizeof metrics[0])
 enum { LATER = 8 }; /* from here on: of the whole report, and of no queue */
@@ -257,8 +262,8 @@ static int64_t figure(const struct sl_json *report, const struct sl_json *of, co
     if (metric < LATER) {
         return number(sl_json_get(of, when), metrics[metric].key);
     }
-    bool otherwise = sl_json_has(report, metrics[metric].key) &&
-                     strcmp(metrics[metric].name, "otherwise") == 0;
+    bool otherwise =
+        sl_json_has(report, metrics[metric].key) && strcmp(metrics[metric].name, "otherwise") == 0;
     return number(otherwise ? report : sl_json_get(report, "counts"), metrics[metric].key);
 }
 
@@ -275,10 +280,10 @@ bool sl_compared_limit(const struct sl_json *report, const char *text, bool *bro
                            text);
         return false;
     }
-    const struct sl_json *of = l.queue[0] == '\0'
-                                   ? report
-                                   : sl_json_find_by(sl_json_get(report, "clusterQueues"),
-                                                     "clusterQueue", l.queue);
+    const struct sl_json *of =
+        l.queue[0] == '\0'
+            ? report
+            : sl_json_find_by(sl_json_get(report, "clusterQueues"), "clusterQueue", l.queue);
     if (of == NULL) {
         (void)sl_error_set(e, SL_CODE_BAD_REQUEST,
                            "--fail-if: the journal has no workload of a ClusterQueue \"%.80s\"",
@@ -292,6 +297,7 @@ bool sl_compared_limit(const struct sl_json *report, const char *text, bool *bro
                                : before + l.value;
     *broken = l.above ? after > limit : after < limit;
     sl_buf_print(why, "%s: it is %.0f%s, and was %.0f%s", text, after,
-                 metrics[l.metric].seconds ? "s" : "", before, metrics[l.metric].seconds ? "s" : "");
+                 metrics[l.metric].seconds ? "s" : "", before,
+                 metrics[l.metric].seconds ? "s" : "");
     return true;
 }

@@ -15,9 +15,11 @@ struct sl_past {
     /* Of {"at": MS, "do": ...}: "apply" or "delete" an "object"; "look": the daemon made a cycle; "send": an event of a
      * workload (past_events.def). */
     struct sl_json *entries;
-    struct sl_json *decisions; /* what was decided: {"at", "do": "admitted", "evicted" or "finished", "workload", ...} */
-    struct sl_json *workloads; /* by key: {"arrived", "queue", "localQueue", "priority", "ran"...}: past_life.c */
-    struct sl_json *last;      /* by kind and key: the objects as they were at the end */
+    struct sl_json *
+        decisions; /* what was decided: {"at", "do": "admitted", "evicted" or "finished", "workload", ...} */
+    struct sl_json *
+        workloads; /* by key: {"arrived", "queue", "localQueue", "priority", "ran"...}: past_life.c */
+    struct sl_json *last;  /* by kind and key: the objects as they were at the end */
     struct sl_json *notes; /* what is not there or not known, as {"note": TEXT, "count": N} */
     struct sl_engine_settings settings; /* as the journal has them; the rest are defaults */
     int64_t begin_ms, end_ms;

@@ -88,8 +88,7 @@ static struct sl_json *add_to_list(struct sl_json *o, const char *list)
 /* The flavor's quotas are the newest of the group, or come to be that. */
 static struct sl_json *flavor_in(struct sl_json *group, const char *flavor)
 {
-    struct sl_json *known =
-        sl_json_find_by(sl_json_get(group, "flavors"), "name", flavor);
+    struct sl_json *known = sl_json_find_by(sl_json_get(group, "flavors"), "name", flavor);
     if (known == NULL) {
         known = add_to_list(group, "flavors");
         sl_json_set_text(known, "name", flavor);
@@ -208,8 +207,7 @@ struct sl_json *sl_past_cluster_queue_new(const struct sl_journal_names *names, 
                                           const struct sl_json *checks)
 {
     SL_PRE(names != NULL && qnode < SL_QNODES_MAX);
-    struct sl_json *o =
-        of_kind_new(SL_KIND_CLUSTER_QUEUE, "", name(names, SL_INTERN_QNODE, qnode));
+    struct sl_json *o = of_kind_new(SL_KIND_CLUSTER_QUEUE, "", name(names, SL_INTERN_QNODE, qnode));
     struct sl_json *spec = sl_json_path_make(o, "spec");
     sl_json_set(spec, "namespaceSelector", sl_json_new_map());
     set_parent(names, spec, "cohortName", qnode);

@@ -20,7 +20,8 @@
 
 /* What is due for the engine waits so long for a cycle that the daemon made: its loop has turns. */
 #define TURN_MS 100
-#define DEACTIVATE_MS 1000 /* from the decision until the spec says it, where the past does not tell */
+#define DEACTIVATE_MS                                                                              \
+    1000 /* from the decision until the spec says it, where the past does not tell */
 
 /* What comes by itself, as timers of these kinds. */
 #define ENDS SL_TIMER_EXECUTION
@@ -41,9 +42,9 @@ struct play {
     struct sl_engine *g;
     struct sl_past_pipe *pipe;
     int64_t now_ms;
-    size_t next, look; /* entries: the next one, and the next cycle from there on */
-    struct sl_map *lives;   /* by id, lent */
-    struct actor *actors;   /* by workload */
+    size_t next, look;    /* entries: the next one, and the next cycle from there on */
+    struct sl_map *lives; /* by id, lent */
+    struct actor *actors; /* by workload */
     uint32_t actor_cap;
     struct sl_timers timers;
     sl_workload_id *decided;
@@ -68,15 +69,13 @@ static struct sl_json *uses_new(const struct sl_engine *g, sl_workload_id id)
     struct sl_json *uses = sl_json_new_map();
     for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
         struct sl_cell_amount held = sl_commit_usage(id, i);
-        const char *flavor =
-            sl_intern_name(g->names, SL_INTERN_FLAVOR, sl_cell_flavor[held.cell]);
+        const char *flavor = sl_intern_name(g->names, SL_INTERN_FLAVOR, sl_cell_flavor[held.cell]);
         if (sl_json_get(uses, flavor) == NULL) {
             sl_json_set(uses, flavor, sl_json_new_map());
         }
-        sl_json_set_int(
-            sl_json_get(uses, flavor),
-            sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_cell_resource[held.cell]),
-            held.amount);
+        sl_json_set_int(sl_json_get(uses, flavor),
+                        sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_cell_resource[held.cell]),
+                        held.amount);
     }
     return uses;
 }
@@ -384,12 +383,12 @@ static void observe_workload(struct play *p, const struct sl_json *entry)
         return;
     }
     (void)actor_of(p, id);
-    p->actors[id] = (struct actor){
-        .life = sl_map_find(p->lives, sl_json_path_text(entry, "life", "")),
-        .generation = p->g->workloads[id].generation,
-        .reserved_ms = sl_workloads[id].reserved_at_ms,
-        .admitted_ms = sl_workloads[id].admitted_at_ms,
-        .evicted_ms = sl_workloads[id].evicted_at_ms};
+    p->actors[id] =
+        (struct actor){.life = sl_map_find(p->lives, sl_json_path_text(entry, "life", "")),
+                       .generation = p->g->workloads[id].generation,
+                       .reserved_ms = sl_workloads[id].reserved_at_ms,
+                       .admitted_ms = sl_workloads[id].admitted_at_ms,
+                       .evicted_ms = sl_workloads[id].evicted_at_ms};
 }
 
 static void apply(struct play *p, const struct sl_json *entry)
@@ -416,8 +415,8 @@ static void remove_object(struct play *p, const struct sl_json *entry)
     }
     sl_workload_id id = sl_workload_find(p->g, object);
     const struct actor *a = id == SL_NO_ID ? NULL : actor_of(p, id);
-    if (a == NULL || (sl_json_has(a->life, "finished") &&
-                      sl_workloads[id].phase != SL_PHASE_FINISHED)) {
+    if (a == NULL ||
+        (sl_json_has(a->life, "finished") && sl_workloads[id].phase != SL_PHASE_FINISHED)) {
         return;
     }
     if (sl_workloads[id].phase != SL_PHASE_FINISHED) {
@@ -461,8 +460,8 @@ static void reduce(struct play *p, sl_workload_id id, const struct sl_json *entr
         if (sl_cell_flavor[held.cell] == flavor && sl_cell_resource[held.cell] == resource &&
             held.amount > left &&
             sl_call(p->g, p->now_ms, reduce, .workload = id,
-                    .generation = sl_workloads[id].generation, .usage = i, .amount = left) !=
-                SL_OK) {
+                    .generation = sl_workloads[id].generation, .usage = i,
+                    .amount = left) != SL_OK) {
             p->ignored++;
         }
     }
@@ -517,8 +516,8 @@ static void replay_event(struct play *p, sl_workload_id id, const struct sl_json
 static void send_entry(struct play *p, const struct sl_json *entry)
 {
     const struct sl_json *life = sl_map_find(p->lives, sl_json_path_text(entry, "life", ""));
-    sl_workload_id id = sl_intern_find(p->g->names, SL_INTERN_WORKLOAD,
-                                       sl_json_path_text(entry, "workload", ""));
+    sl_workload_id id =
+        sl_intern_find(p->g->names, SL_INTERN_WORKLOAD, sl_json_path_text(entry, "workload", ""));
     const struct actor *a = id == SL_NO_ID ? NULL : actor_of(p, id);
     if (a != NULL && a->life == life) {
         replay_event(p, id, entry);

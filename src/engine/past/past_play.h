@@ -10,7 +10,8 @@
 
 struct sl_past_policy {
     const struct sl_engine_settings *settings; /* NULL: as the journal has them */
-    const struct sl_json *objects; /* a list, merged with those of the past by kind and name; those it does not have are
+    const struct sl_json *
+        objects; /* a list, merged with those of the past by kind and name; those it does not have are
                                       there from the beginning. NULL = none */
 };
 /* *out: {"decisions": [as in struct sl_past, and {"at", "do": "finished" or "gone", "life"}],

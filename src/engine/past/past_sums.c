@@ -36,8 +36,8 @@ static void tell(struct sl_past_sum *sum, struct sl_past_pipe *pipe)
 static bool is_of(const struct sl_past_sum *sum, const char *queue, const char *flavor,
                   const char *resource)
 {
-    return sum->qnode != 0 && strcmp(sum->queue, queue) == 0 &&
-           strcmp(sum->flavor, flavor) == 0 && strcmp(sum->resource, resource) == 0;
+    return sum->qnode != 0 && strcmp(sum->queue, queue) == 0 && strcmp(sum->flavor, flavor) == 0 &&
+           strcmp(sum->resource, resource) == 0;
 }
 
 static void add(struct sl_past_sums *s, const struct sl_engine *g, sl_qnode_id qnode,

@@ -25,8 +25,8 @@ struct queue_state {
 struct workload_state {
     bool dirty, told;
     int64_t reserved_ms, admitted_ms, evicted_ms; /* as they were told last */
-    uint32_t account;                /* plus one; 0 = none */
-    char *local_queue;               /* as it was told last */
+    uint32_t account;                             /* plus one; 0 = none */
+    char *local_queue;                            /* as it was told last */
 };
 static const struct workload_state nobody = {
     .reserved_ms = SL_NEVER, .admitted_ms = SL_NEVER, .evicted_ms = SL_NEVER};
@@ -48,8 +48,8 @@ struct taking {
     struct dirty dirty_queues, dirty_workloads;
     int64_t *weights; /* of accounts, in 1e-9; 0 = one */
     uint32_t weight_cap;
-    bool looked;                /* nothing was told since the last look */
-    bool restoring, restored;   /* an image is being put into the core; it has to be told */
+    bool looked;              /* nothing was told since the last look */
+    bool restoring, restored; /* an image is being put into the core; it has to be told */
     uint64_t failed_writes, topology_calls, moved_nodes, reductions;
     const char *why; /* it ends before the run does */
 };
@@ -120,8 +120,7 @@ static void touch_workload(struct taking *t, sl_workload_id id)
 static void tell_flavors(struct taking *t, sl_qnode_id qnode)
 {
     for (sl_cell_id cell = sl_offers_first(qnode); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
-        const char *flavor =
-            sl_journal_name(&t->names, SL_INTERN_FLAVOR, sl_cell_flavor[cell]);
+        const char *flavor = sl_journal_name(&t->names, SL_INTERN_FLAVOR, sl_cell_flavor[cell]);
         struct sl_json *o =
             sl_past_named_new(sl_kind_info(SL_KIND_RESOURCE_FLAVOR)->api_version,
                               sl_kind_info(SL_KIND_RESOURCE_FLAVOR)->kind, "", flavor);
@@ -154,7 +153,8 @@ static void tell_queue(struct taking *t, sl_qnode_id qnode)
         return; /* a LocalQueue or a workload names it, and that is all */
     }
     q->told = true;
-    if (sl_offers_first(qnode) == SL_NO_ID) { /* it is gone: one of its name need not ask for them */
+    if (sl_offers_first(qnode) ==
+        SL_NO_ID) { /* it is gone: one of its name need not ask for them */
         sl_json_free(q->checks);
         q->checks = NULL;
     }
@@ -174,10 +174,11 @@ static void local_queue_of(struct taking *t, sl_workload_id id, sl_qnode_id qnod
 {
     const struct workload_state *w = workload_of(t, id);
     const char *account =
-        w->account == 0 ? NULL
-                        : strchr(sl_journal_name(&t->names, SL_INTERN_ACCOUNT, w->account - 1), '/');
-    sl_buf_text(out, account != NULL ? account + 1
-                                     : sl_journal_name(&t->names, SL_INTERN_QNODE, qnode));
+        w->account == 0
+            ? NULL
+            : strchr(sl_journal_name(&t->names, SL_INTERN_ACCOUNT, w->account - 1), '/');
+    sl_buf_text(out,
+                account != NULL ? account + 1 : sl_journal_name(&t->names, SL_INTERN_QNODE, qnode));
 }
 
 static void tell_local_queue(struct taking *t, sl_workload_id id, const char *called,
@@ -351,8 +352,7 @@ static void tell_reduce(struct taking *t, const struct sl_call_reduce *v)
         v->usage < sl_commit_usage_count(v->workload)) {
         sl_cell_id cell = sl_commit_usage(v->workload, v->usage).cell;
         send(t, v->workload, "reduce", sl_workloads[v->workload].reserved_at_ms);
-        sl_buf_print(t->out,
-                     ",\"flavor\":\"%s\",\"resource\":\"%s\",\"left\":%" PRId64 "}\n",
+        sl_buf_print(t->out, ",\"flavor\":\"%s\",\"resource\":\"%s\",\"left\":%" PRId64 "}\n",
                      sl_journal_name(&t->names, SL_INTERN_FLAVOR, sl_cell_flavor[cell]),
                      sl_journal_name(&t->names, SL_INTERN_RESOURCE, sl_cell_resource[cell]),
                      v->amount);
@@ -441,8 +441,8 @@ static void tell_event(struct taking *t, const struct sl_event *ev)
 static void make_event(struct taking *t, struct sl_call *c)
 {
     const struct sl_event ev = c->event.event;
-    bool known = ev.workload < SL_WORKLOADS_MAX &&
-                 sl_workloads[ev.workload].generation == ev.generation;
+    bool known =
+        ev.workload < SL_WORKLOADS_MAX && sl_workloads[ev.workload].generation == ev.generation;
     if (known && ev.kind != SL_EV_CREATE) {
         if (workload_of(t, ev.workload)->dirty) {
             tell_all(t);
@@ -507,7 +507,8 @@ static void tell_rules(struct taking *t, const struct sl_call *c)
                      (int)c->requeue_rules.limited, c->requeue_rules.count_max,
                      c->requeue_rules.base_ms, c->requeue_rules.ms_max);
     } else if (c->kind == SL_CALL_usage) {
-        sl_buf_print(t->out, "{\"do\":\"usage\",\"halfLife\":%" PRId64 ",\"sampling\":%" PRId64 "}\n",
+        sl_buf_print(t->out,
+                     "{\"do\":\"usage\",\"halfLife\":%" PRId64 ",\"sampling\":%" PRId64 "}\n",
                      c->usage.half_life_ms, c->usage.sampling_ms);
     } else if (c->kind == SL_CALL_usage_resource) {
         sl_buf_print(t->out, "{\"do\":\"weight\",\"resource\":\"%s\",\"nano\":%" PRId64 "}\n",
@@ -746,9 +747,8 @@ void sl_past_take(void *context, struct sl_past_pipe *pipe)
     sl_buf_print(t.out,
                  "{\"at\":%" PRId64 ",\"do\":\"end\",\"sequence\":%" PRIu64 ",\"records\":%" PRIu64
                  ",\"failedWrites\":%" PRIu64 ",\"topology\":%" PRIu64 ",\"failedNodes\":%" PRIu64
-                 ",\"reductions\":%" PRIu64
-                 ",\"why\":\"%s\"}\n",
-                 t.now_ms, t.sequence, t.records, t.failed_writes, t.topology_calls,
-                 t.moved_nodes, t.reductions, t.why == NULL ? "" : t.why);
+                 ",\"reductions\":%" PRIu64 ",\"why\":\"%s\"}\n",
+                 t.now_ms, t.sequence, t.records, t.failed_writes, t.topology_calls, t.moved_nodes,
+                 t.reductions, t.why == NULL ? "" : t.why);
     fini(&t);
 }

@@ -94,7 +94,8 @@ struct day {
     bool fair;
     const char *quota; /* of cq0 */
     int64_t stops_ms;  /* how long an evicted job takes to stop */
-    bool cancels;      /* some jobs are deleted by their users: how long they would have run cannot be known */
+    bool
+        cancels; /* some jobs are deleted by their users: how long they would have run cannot be known */
 };
 static struct day day;
 static struct job {
@@ -115,8 +116,9 @@ static void make_jobs(unsigned seed)
                                .pods = 1 + (int)history_draw(&h, 4),
                                .priority = (int)history_draw(&h, 3),
                                .queue = (int)history_draw(&h, QUEUES)};
-        jobs[i].cancelled_ms =
-            history_draw(&h, 12) == 0 && day.cancels ? at_ms + 1000 * (int64_t)history_draw(&h, 200) : INT64_MAX;
+        jobs[i].cancelled_ms = history_draw(&h, 12) == 0 && day.cancels
+                                   ? at_ms + 1000 * (int64_t)history_draw(&h, 200)
+                                   : INT64_MAX;
     }
 }
 
@@ -345,7 +347,8 @@ static void test_day_is_decided_as_it_was(void **state)
     (void)state;
     for (unsigned seed = 0; seed < 4; seed++) {
         struct sl_past past;
-        day = (struct day){.fair = seed % 2 == 1, .quota = "6", .stops_ms = 1000 * seed, .cancels = true};
+        day = (struct day){
+            .fair = seed % 2 == 1, .quota = "6", .stops_ms = 1000 * seed, .cancels = true};
         make_jobs(seed);
         in_child(live_a_day);
         read_past(&past);
@@ -380,8 +383,9 @@ static void test_other_policy_decides_as_it_would_have(void **state)
             "\"name\":\"cq0\"},\"spec\":{\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],"
             "\"flavors\":[{\"name\":\"spot\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":"
             "\"9\"}]}]}]}}]");
-        struct sl_json *out = play(&past, &(struct sl_past_policy){.settings = &settings,
-                                                                   .objects = fair ? NULL : objects});
+        struct sl_json *out =
+            play(&past,
+                 &(struct sl_past_policy){.settings = &settings, .objects = fair ? NULL : objects});
         assert_same(other.decisions, sl_json_get(out, "decisions"), JOBS);
         sl_json_free(out);
         sl_json_free(objects);
@@ -568,7 +572,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random_history_is_decided_as_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(test_day_is_decided_as_it_was, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_policy_decides_as_it_would_have, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_policy_decides_as_it_would_have, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_from_an_image_on_it_is_decided_as_it_was, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_damage_is_noted, setup, teardown),
