@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define HORIZON_MS_PRESET (30 * 24 * 3600 * 1000LL) /* as the daemon has it */
-#define SECONDS_MAX 600u                            /* nobody else waits */
+#define SECONDS_MAX 600u                            /* unknown else waits */
 
 struct sl_offline {
     struct sl_map *objects; /* "KIND NS/NAME" -> an object */

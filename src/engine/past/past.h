@@ -3,7 +3,7 @@
 
 /* What a journal says has come from outside: which workloads appeared, ended and were deleted, how long they ran, what
  * queues and quotas there were; as objects and events with their times, in the order of the journal. It can be played
- * forward on a virtual clock, with other settings or other quotas: then the core decides anew (past_play.c). And it ends
+ * forward on a virtual clock, with other settings or other quotas: then the core decides again (past_play.c). And it ends
  * in objects, which an engine can be built from (docs/decisions/0061). */
 #ifndef SL_ENGINE_PAST_H
 #define SL_ENGINE_PAST_H
@@ -18,7 +18,7 @@ struct sl_past {
     struct sl_json *
         decisions; /* what was decided: {"at", "do": "admitted", "evicted" or "finished", "workload", ...} */
     struct sl_json *
-        workloads; /* by key: {"arrived", "queue", "localQueue", "priority", "ran"...}: past_life.c */
+        workloads; /* by key: {"arrived", "queue", "localQueue", "priority", "ran"...}: past_history.c */
     struct sl_json *last;  /* by kind and key: the objects as they were at the end */
     struct sl_json *notes; /* what is not there or not known, as {"note": TEXT, "count": N} */
     struct sl_engine_settings settings; /* as the journal has them; the rest are defaults */

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ void sl_past_pipe_push(struct sl_past_pipe *p, bool all)
     while (at < p->text.len) {
         ssize_t n = write(p->fd, p->text.data + at, p->text.len - at);
         if (n < 0 && errno != EINTR) {
-            _exit(1); /* nobody listens */
+            _exit(1); /* unknown listens */
         }
         at += n < 0 ? 0 : (size_t)n;
     }
@@ -37,21 +36,41 @@ static void work(void (*run)(void *context, struct sl_past_pipe *pipe), void *co
     _exit(0);
 }
 
-/* False: there is no more, or *e. */
-static bool take_lines(FILE *in, void (*take)(void *taker, struct sl_json *line), void *taker,
-                       struct sl_error *e)
+struct taker {
+    void (*take)(void *taker, struct sl_json *line);
+    void *context;
+    struct sl_buf part; /* of a line */
+};
+
+static void take_line(struct taker *t, const char *text, size_t len, struct sl_error *e)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t len;
-    while ((len = getline(&line, &room, in)) > 0 && e->code == SL_CODE_OK) {
-        struct sl_json *value = sl_json_parse(line, (size_t)len - (line[len - 1] == '\n'), e);
-        if (value != NULL) {
-            take(taker, value);
+    sl_buf_add(&t->part, text, len);
+    struct sl_json *value = sl_json_parse(t->part.data, t->part.len, e);
+    sl_buf_reset(&t->part);
+    if (value != NULL) {
+        t->take(t->context, value);
+    }
+}
+
+/* To the end, or to a line that is none. */
+static void take_lines(int fd, struct taker *t, struct sl_error *e)
+{
+    char piece[4096];
+    ssize_t n;
+    while (e->code == SL_CODE_OK && (n = read(fd, piece, sizeof piece)) != 0) {
+        size_t at = 0;
+        if (n < 0 && errno != EINTR) {
+            (void)sl_error_set(e, SL_CODE_INTERNAL, "cannot read a pipe: %s", strerror(errno));
+        }
+        for (char *end; n > 0 && e->code == SL_CODE_OK &&
+                        (end = memchr(piece + at, '\n', (size_t)n - at)) != NULL;) {
+            take_line(t, piece + at, (size_t)(end - piece) - at, e);
+            at = (size_t)(end - piece) + 1;
+        }
+        if (n > 0) {
+            sl_buf_add(&t->part, piece + at, (size_t)n - at);
         }
     }
-    free(line); /* of getline */
-    return e->code == SL_CODE_OK;
 }
 
 enum sl_code sl_past_in_child(void (*run)(void *context, struct sl_past_pipe *pipe), void *context,
@@ -60,7 +79,7 @@ enum sl_code sl_past_in_child(void (*run)(void *context, struct sl_past_pipe *pi
 {
     SL_PRE(run != NULL && take != NULL && e != NULL);
     int ends[2], status = 0;
-    FILE *in;
+    struct taker t = {.take = take, .context = taker};
     (void)fflush(NULL); /* or the child would write it again */
     if (pipe(ends) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot make a pipe: %s", strerror(errno));
@@ -71,13 +90,13 @@ enum sl_code sl_past_in_child(void (*run)(void *context, struct sl_past_pipe *pi
         work(run, context, ends[1]);
     }
     (void)close(ends[1]);
-    in = child < 0 ? NULL : fdopen(ends[0], "r");
-    if (in == NULL) {
+    if (child < 0) {
         (void)close(ends[0]);
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot start a process: %s", strerror(errno));
     }
-    (void)take_lines(in, take, taker, e);
-    (void)fclose(in); /* where it was not read to its end, the child ends by that */
+    take_lines(ends[0], &t, e);
+    sl_buf_fini(&t.part);
+    (void)close(ends[0]); /* where it was not read to its end, the child ends by that */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (e->code == SL_CODE_OK && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {

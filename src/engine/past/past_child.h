@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Work in a copy of the process that has a core of its own, and tells what comes of it in lines, as they come: unlike
+/* Work in a copy of the process that has a core of its own, and says what comes of it in lines, as they come: unlike
  * base/aside.h of any length, and for programs that have nothing else to do meanwhile. */
 #ifndef SL_ENGINE_PAST_CHILD_H
 #define SL_ENGINE_PAST_CHILD_H

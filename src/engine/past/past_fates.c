@@ -10,22 +10,22 @@
 
 /* --- reading ------------------------------------------------------------------------------------- */
 
-static void tell(struct sl_past_fate *fate, const struct sl_json *decision)
+static void emit(struct sl_past_fate *fate, const struct sl_json *decision)
 {
     const char *what = sl_json_path_text(decision, "do", "");
     int64_t at_ms = sl_json_path_int(decision, "at", 0);
     if (strcmp(what, "admitted") == 0) {
         fate->start_ms = fate->start_ms < 0 ? at_ms : fate->start_ms;
-        sl_buf_print(&fate->story, "admitted %" PRId64 " ", at_ms);
-        sl_json_print(sl_json_get(decision, "uses"), &fate->story);
+        sl_buf_print(&fate->trace, "admitted %" PRId64 " ", at_ms);
+        sl_json_print(sl_json_get(decision, "uses"), &fate->trace);
     } else if (strcmp(what, "evicted") == 0) {
         fate->evictions++;
-        sl_buf_print(&fate->story, "evicted %" PRId64 " %" PRId64 " ", at_ms,
+        sl_buf_print(&fate->trace, "evicted %" PRId64 " %" PRId64 " ", at_ms,
                      sl_json_path_int(decision, "reason", 0));
     } else if (strcmp(what, "finished") == 0) {
         fate->finished = true;
-    } else if (strcmp(what, "gone") == 0) {
-        fate->gone_ms = at_ms;
+    } else if (strcmp(what, "deleted") == 0) {
+        fate->deleted_ms = at_ms;
     }
 }
 
@@ -37,16 +37,16 @@ void sl_past_fates_read(struct sl_past_fates *f, const struct sl_past *past,
     *f = (struct sl_past_fates){.count = sl_json_len(past->workloads), .end_ms = past->end_ms};
     f->of = sl_mem_new(f->count + 1, sizeof *f->of);
     for (size_t i = 0; i < f->count; i++) {
-        const struct sl_json *life = sl_json_at(past->workloads, i);
-        f->of[i] = (struct sl_past_fate){.life = life, .start_ms = -1, .gone_ms = -1};
-        sl_map_put(by_id, sl_json_path_text(life, "id", ""),
+        const struct sl_json *history = sl_json_at(past->workloads, i);
+        f->of[i] = (struct sl_past_fate){.history = history, .start_ms = -1, .deleted_ms = -1};
+        sl_map_put(by_id, sl_json_path_text(history, "id", ""),
                    (union sl_map_value){.pointer = &f->of[i]});
     }
     for (size_t i = 0; i < sl_json_len(decisions); i++) {
         const struct sl_json *d = sl_json_at(decisions, i);
-        struct sl_past_fate *fate = sl_map_find(by_id, sl_json_path_text(d, "life", ""));
+        struct sl_past_fate *fate = sl_map_find(by_id, sl_json_path_text(d, "history", ""));
         if (fate != NULL) {
-            tell(fate, d);
+            emit(fate, d);
         }
     }
     sl_map_free(by_id);
@@ -56,7 +56,7 @@ void sl_past_fates_fini(struct sl_past_fates *f)
 {
     SL_PRE(f != NULL);
     for (size_t i = 0; i < f->count; i++) {
-        sl_buf_fini(&f->of[i].story);
+        sl_buf_fini(&f->of[i].trace);
     }
     sl_mem_free(f->of);
     *f = (struct sl_past_fates){0};
@@ -68,10 +68,10 @@ int64_t sl_past_wait_ms(const struct sl_past_fates *f, size_t i)
 {
     SL_PRE(f != NULL && i < f->count);
     const struct sl_past_fate *fate = &f->of[i];
-    int64_t until_ms = fate->start_ms >= 0  ? fate->start_ms
-                       : fate->gone_ms >= 0 ? fate->gone_ms
-                                            : f->end_ms;
-    int64_t wait_ms = until_ms - sl_json_path_int(fate->life, "arrived", until_ms);
+    int64_t until_ms = fate->start_ms >= 0     ? fate->start_ms
+                       : fate->deleted_ms >= 0 ? fate->deleted_ms
+                                               : f->end_ms;
+    int64_t wait_ms = until_ms - sl_json_path_int(fate->history, "arrived", until_ms);
     return wait_ms > 0 ? wait_ms : 0;
 }
 
@@ -108,13 +108,13 @@ struct sl_json *sl_past_figures_new(const struct sl_past_fates *f, const char *q
     size_t count = 0, workloads = 0, started = 0, waiting = 0, finished = 0, evictions = 0;
     for (size_t i = 0; i < f->count; i++) {
         const struct sl_past_fate *fate = &f->of[i];
-        if (queue != NULL && strcmp(sl_json_path_text(fate->life, "queue", ""), queue) != 0) {
+        if (queue != NULL && strcmp(sl_json_path_text(fate->history, "queue", ""), queue) != 0) {
             continue;
         }
-        bool held = sl_json_has(fate->life, "holds"); /* from the beginning: it did not wait */
+        bool held = sl_json_has(fate->history, "holds"); /* from the beginning: it did not wait */
         workloads++;
         started += fate->start_ms >= 0 && !held;
-        waiting += fate->start_ms < 0 && !held && fate->gone_ms < 0 && !fate->finished;
+        waiting += fate->start_ms < 0 && !held && fate->deleted_ms < 0 && !fate->finished;
         finished += fate->finished;
         evictions += fate->evictions;
         if (!held) {

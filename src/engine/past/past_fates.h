@@ -8,11 +8,11 @@
 #include "engine/past/past.h"
 
 struct sl_past_fate {
-    const struct sl_json *life;
-    int64_t start_ms, gone_ms; /* first admission, and deletion before an end; -1: none */
+    const struct sl_json *history;
+    int64_t start_ms, deleted_ms; /* first admission, and deletion before an end; -1: none */
     uint32_t evictions;
     bool finished;
-    struct sl_buf story; /* all of its decisions in words, to be compared */
+    struct sl_buf trace; /* all of its decisions in words, to be compared */
 };
 struct sl_past_fates {
     struct sl_past_fate *of; /* in the order of past->workloads */

@@ -334,7 +334,7 @@ static void set_metadata(struct sl_json *o, sl_workload_id id)
     sl_json_set_text(metadata, "creationTimestamp", text);
     if (sl_workloads[id].gated || sl_workloads[id].on_hold) {
         sl_json_set_text(sl_json_path_make(metadata, "annotations"),
-                         "kueue.x-k8s.io/admission-gated-by", "sluice.dev/past");
+                         "kueue.x-k8s.io/admission-gated-by", "past");
     }
 }
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Objects of the API as the core knows them: what a journal holds are calls into the core, and an engine is fed with
- * objects. What the core was never told (labels, templates, names of LocalQueues) is not there, or made up. Each function
+ * objects. What the core was never emitted (labels, templates, names of LocalQueues) is not there, or made up. Each function
  * returns a new object. */
 #ifndef SL_ENGINE_PAST_OBJECTS_H
 #define SL_ENGINE_PAST_OBJECTS_H

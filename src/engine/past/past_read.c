@@ -11,7 +11,7 @@
 #include "engine/calls/call.h"
 #include "engine/journal/journal.h"
 #include "engine/journal/journal_image.h"
-#include "engine/past/past_life.h"
+#include "engine/past/past_history.h"
 #include "engine/past/past_take.h"
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct reading {
     struct sl_past *past;
     struct sl_json *now;    /* by kind and key: the workloads at the end of the run */
     struct sl_map *seen;    /* kind and key -> the number of the run that saw it last */
-    struct sl_map *current; /* key of a workload -> its life, lent */
+    struct sl_map *current; /* key of a workload -> its history, lent */
     uint64_t run, sequence; /* of the last record that was played */
     bool looked;            /* in this run */
 };
@@ -58,44 +58,45 @@ static void add_entry(struct reading *r, struct sl_json *line)
     sl_json_append(r->past->entries, line);
 }
 
-static struct sl_json *life_of(const struct reading *r, const char *key)
+static struct sl_json *history_of(const struct reading *r, const char *key)
 {
     return sl_map_find(r->current, key);
 }
 
 /* The ClusterQueue that its LocalQueue leads to. */
-static void set_queue(const struct reading *r, struct sl_json *life, const struct sl_json *object)
+static void set_queue(const struct reading *r, struct sl_json *history,
+                      const struct sl_json *object)
 {
     struct sl_buf key = {0};
     const char *local = sl_json_path_text(object, "spec.queueName", "");
     sl_buf_print(&key, "LocalQueue %s/%s", sl_object_namespace(object), local);
     const struct sl_json *queue = sl_json_get(r->past->last, key.data);
     if (queue != NULL) {
-        sl_json_set_text(life, "localQueue", local);
-        sl_json_set_text(life, "queue", sl_json_path_text(queue, "spec.clusterQueue", ""));
+        sl_json_set_text(history, "localQueue", local);
+        sl_json_set_text(history, "queue", sl_json_path_text(queue, "spec.clusterQueue", ""));
     }
     sl_buf_fini(&key);
 }
 
-/* The life that begins with the object, or that it belongs to. */
+/* The history that begins with the object, or that it belongs to. */
 static struct sl_json *enter(struct reading *r, const struct sl_json *object, int64_t at_ms,
                              bool *fresh)
 {
     char *key = sl_object_key_new(object);
-    struct sl_json *life = life_of(r, key);
-    bool known =
-        life != NULL && strcmp(sl_json_path_text(life, "uid", ""), sl_object_uid(object)) == 0;
+    struct sl_json *history = history_of(r, key);
+    bool known = history != NULL &&
+                 strcmp(sl_json_path_text(history, "uid", ""), sl_object_uid(object)) == 0;
     if (!known) {
         int64_t created_ms = sl_object_created_ms(object);
         bool before = !r->looked && created_ms >= 0 && created_ms < at_ms;
-        life = sl_past_life_new(key, object, before ? created_ms : at_ms);
-        sl_json_append(r->past->workloads, life);
-        sl_map_put(r->current, key, (union sl_map_value){.pointer = life});
+        history = sl_past_history_new(key, object, before ? created_ms : at_ms);
+        sl_json_append(r->past->workloads, history);
+        sl_map_put(r->current, key, (union sl_map_value){.pointer = history});
     }
-    set_queue(r, life, object);
+    set_queue(r, history, object);
     sl_mem_free(key);
     *fresh = !known;
-    return life;
+    return history;
 }
 
 static void take_apply(struct reading *r, struct sl_json *line)
@@ -107,8 +108,8 @@ static void take_apply(struct reading *r, struct sl_json *line)
     bool same = sl_json_equal(sl_json_get(r->past->last, key.data), object);
     bool fresh = true;
     if (is_workload(object)) {
-        struct sl_json *life = enter(r, object, sl_json_path_int(line, "at", 0), &fresh);
-        sl_json_set_text(line, "life", sl_json_path_text(life, "id", ""));
+        struct sl_json *history = enter(r, object, sl_json_path_int(line, "at", 0), &fresh);
+        sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
     }
     /* What a new run finds reserved is going on. */
     bool goes_on = !fresh && sl_json_path(object, "status.admission") != NULL;
@@ -130,12 +131,12 @@ static void take_delete(struct reading *r, struct sl_json *line)
     (void)sl_map_remove(r->seen, key.data, NULL);
     if (is_workload(object)) {
         char *name = sl_object_key_new(object);
-        struct sl_json *life = life_of(r, name);
-        if (life != NULL) {
-            sl_json_set_int(life, "deleted", sl_json_path_int(line, "at", 0));
-            sl_json_set_text(line, "life", sl_json_path_text(life, "id", ""));
+        struct sl_json *history = history_of(r, name);
+        if (history != NULL) {
+            sl_json_set_int(history, "deleted", sl_json_path_int(line, "at", 0));
+            sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
             sl_json_set_text(sl_json_path_make(object, "metadata"), "uid",
-                             sl_json_path_text(life, "uid", ""));
+                             sl_json_path_text(history, "uid", ""));
         }
         (void)sl_map_remove(r->current, name, NULL);
         sl_mem_free(name);
@@ -181,24 +182,24 @@ static void take_look(struct reading *r, struct sl_json *line)
 
 static void take_send(struct reading *r, struct sl_json *line)
 {
-    struct sl_json *life = life_of(r, sl_json_path_text(line, "workload", ""));
-    if (life == NULL) {
+    struct sl_json *history = history_of(r, sl_json_path_text(line, "workload", ""));
+    if (history == NULL) {
         sl_json_free(line);
         return;
     }
-    sl_past_life_note(life, line);
-    sl_json_set_text(line, "life", sl_json_path_text(life, "id", ""));
+    sl_past_history_note(history, line);
+    sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
     add_entry(r, line);
 }
 
 static void take_fate(struct reading *r, struct sl_json *line)
 {
-    struct sl_json *life = life_of(r, sl_json_path_text(line, "workload", ""));
-    if (life == NULL || !sl_past_life_decide(life, line)) {
+    struct sl_json *history = history_of(r, sl_json_path_text(line, "workload", ""));
+    if (history == NULL || !sl_past_history_decide(history, line)) {
         sl_json_free(line);
         return;
     }
-    sl_json_set_text(line, "life", sl_json_path_text(life, "id", ""));
+    sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
     sl_json_append(r->past->decisions, line);
 }
 

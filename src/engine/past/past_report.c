@@ -25,11 +25,11 @@ static void set_start(struct sl_json *row, const char *key, const char *wait_key
 static struct sl_json *row_new(const struct sl_past_fates *before,
                                const struct sl_past_fates *after, size_t i)
 {
-    const struct sl_json *life = before->of[i].life;
+    const struct sl_json *history = before->of[i].history;
     struct sl_json *row = sl_json_new_map();
-    sl_json_set_text(row, "workload", sl_json_path_text(life, "workload", ""));
-    sl_json_set_text(row, "clusterQueue", sl_json_path_text(life, "queue", ""));
-    sl_json_set_int(row, "priority", sl_json_path_int(life, "priority", 0));
+    sl_json_set_text(row, "workload", sl_json_path_text(history, "workload", ""));
+    sl_json_set_text(row, "clusterQueue", sl_json_path_text(history, "queue", ""));
+    sl_json_set_int(row, "priority", sl_json_path_int(history, "priority", 0));
     set_start(row, "startBefore", "waitSecondsBefore", before, i);
     set_start(row, "start", "waitSeconds", after, i);
     sl_json_set_int(row, "evictionsBefore", before->of[i].evictions);
@@ -86,7 +86,7 @@ static void add_queues(struct sl_json *report, const struct sl_past_fates *befor
 {
     struct sl_json *list = sl_json_new_list();
     for (size_t i = 0; i < before->count; i++) {
-        const char *queue = sl_json_path_text(before->of[i].life, "queue", "");
+        const char *queue = sl_json_path_text(before->of[i].history, "queue", "");
         if (queue[0] != '\0' && sl_json_find_by(list, "clusterQueue", queue) == NULL) {
             struct sl_json *row = sl_json_new_map();
             sl_json_set_text(row, "clusterQueue", queue);
@@ -194,7 +194,7 @@ static void add_assumptions(struct sl_json *report, const struct sl_past *past,
     size_t endless = 0, again = 0;
     for (size_t i = 0; i < after->count; i++) {
         const struct sl_past_fate *fate = &after->of[i];
-        endless += fate->start_ms >= 0 && sl_json_path(fate->life, "after.finish") == NULL;
+        endless += fate->start_ms >= 0 && sl_json_path(fate->history, "after.finish") == NULL;
         again += fate->evictions > 0 && fate->finished;
     }
     sl_json_set(report, "assumptions", sl_json_new_list());
@@ -215,7 +215,7 @@ size_t sl_past_differs(const struct sl_past *past, const struct sl_json *played)
     sl_past_fates_read(&was, past, past->decisions);
     sl_past_fates_read(&is, past, sl_json_get(played, "decisions"));
     for (size_t i = 0; i < was.count; i++) {
-        const char *a = was.of[i].story.data, *b = is.of[i].story.data;
+        const char *a = was.of[i].trace.data, *b = is.of[i].trace.data;
         count += strcmp(a == NULL ? "" : a, b == NULL ? "" : b) != 0;
     }
     sl_past_fates_fini(&was);

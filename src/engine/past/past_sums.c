@@ -17,7 +17,7 @@ static int64_t seconds(__int128 sum)
     return s > SL_AMOUNT_UNLIMITED ? SL_AMOUNT_UNLIMITED : (int64_t)s;
 }
 
-static void tell(struct sl_past_sum *sum, struct sl_past_pipe *pipe)
+static void emit(struct sl_past_sum *sum, struct sl_past_pipe *pipe)
 {
     if (sum->qnode != 0) {
         sl_buf_print(&pipe->text,
@@ -48,7 +48,7 @@ static void add(struct sl_past_sums *s, const struct sl_engine *g, sl_qnode_id q
     s->of = sl_mem_reach(s->of, &s->cap, 64, cell, sizeof *s->of);
     struct sl_past_sum *sum = &s->of[cell];
     if (!is_of(sum, g->qnodes[qnode]->name, flavor, resource)) {
-        tell(sum, pipe);
+        emit(sum, pipe);
         *sum = (struct sl_past_sum){.qnode = qnode + 1,
                                     .queue = sl_mem_text(g->qnodes[qnode]->name),
                                     .flavor = sl_mem_text(flavor),
@@ -76,7 +76,7 @@ void sl_past_sums_fini(struct sl_past_sums *s, struct sl_past_pipe *pipe)
 {
     SL_PRE(s != NULL && pipe != NULL);
     for (uint32_t i = 0; i < s->cap; i++) {
-        tell(&s->of[i], pipe);
+        emit(&s->of[i], pipe);
     }
     sl_mem_free(s->of);
     *s = (struct sl_past_sums){0};
