@@ -278,44 +278,42 @@ static void reduce(struct sl_play *p, sl_workload_id id, const struct sl_json *e
     }
 }
 
-/* Only of the workload that has fared as it did; what its user did comes in any case. */
-static void replay_event(struct sl_play *p, sl_workload_id id, const struct sl_json *entry)
+/* What its job, its pods and its checks did: only where it fares as it did. */
+static void repeat(struct sl_play *p, sl_workload_id id, const char *event,
+                   const struct sl_json *entry)
 {
-    const char *event = sl_json_path_text(entry, "event", "");
     int64_t since_ms = sl_json_path_int(entry, "since", -1);
     const struct sl_workload *w = &sl_workloads[id];
     bool runs = w->phase == SL_PHASE_ADMITTED && same(w->admitted_at_ms, since_ms);
-    if (strcmp(event, "finish") == 0) {
-        if (runs || since_ms < 0) {
-            finish(p, id);
-        }
-    } else if (strcmp(event, "ready") == 0 || strcmp(event, "unready") == 0) {
-        if (runs) {
-            send(p, id,
-                 (struct sl_event){.kind = SL_EV_PODS_READY, .index = event[0] == 'r' ? 1u : 0u});
-        }
+    bool stops = w->phase == SL_PHASE_EVICTED && same(w->evicted_at_ms, since_ms);
+    bool holds = w->has_admission && same(w->reserved_at_ms, since_ms);
+    if (strcmp(event, "finish") == 0 && (runs || since_ms < 0)) {
+        finish(p, id);
+    } else if (strcmp(event, "ready") == 0 && runs) {
+        send(p, id, (struct sl_event){.kind = SL_EV_PODS_READY, .index = 1});
+    } else if (strcmp(event, "unready") == 0 && runs) {
+        send(p, id, (struct sl_event){.kind = SL_EV_PODS_READY});
     } else if (strcmp(event, "check") == 0) {
         send_check(p, id, entry);
-    } else if (strcmp(event, "stopped") == 0) {
-        if (w->phase == SL_PHASE_EVICTED && same(w->evicted_at_ms, since_ms)) {
-            stop(p, id);
-        }
-    } else if (strcmp(event, "reduce") == 0) {
-        if (w->has_admission && same(w->reserved_at_ms, since_ms)) {
-            reduce(p, id, entry);
-        }
-    } else if (strcmp(event, "drain") == 0) {
-        send(p, id,
-             (struct sl_event){.kind = SL_EV_DRAIN,
-                               .reason = (uint32_t)sl_json_path_int(entry, "reason", 0)});
-    } else if (strcmp(event, "unusable") == 0) {
-        if (w->phase == SL_PHASE_QUOTA_RESERVED) {
-            send(p, id,
-                 (struct sl_event){.kind = SL_EV_QUEUE_UNUSABLE,
-                                   .reason = (uint32_t)sl_json_path_int(entry, "reason", 0)});
-        }
-    } else if (strcmp(event, "deactivate") == 0 ||
-               (strcmp(event, "deactivated") == 0 && w->deactivation != SL_CAUSE_NONE)) {
+    } else if (strcmp(event, "stopped") == 0 && stops) {
+        stop(p, id);
+    } else if (strcmp(event, "reduce") == 0 && holds) {
+        reduce(p, id, entry);
+    }
+}
+
+/* What users and administrators did, which comes in any case. */
+static void impose(struct sl_play *p, sl_workload_id id, const char *event,
+                   const struct sl_json *entry)
+{
+    uint32_t reason = (uint32_t)sl_json_path_int(entry, "reason", 0);
+    bool marked = sl_workloads[id].deactivation != SL_CAUSE_NONE;
+    if (strcmp(event, "drain") == 0) {
+        send(p, id, (struct sl_event){.kind = SL_EV_DRAIN, .reason = reason});
+    } else if (strcmp(event, "unusable") == 0 &&
+               sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED) {
+        send(p, id, (struct sl_event){.kind = SL_EV_QUEUE_UNUSABLE, .reason = reason});
+    } else if (strcmp(event, "deactivate") == 0 || (strcmp(event, "deactivated") == 0 && marked)) {
         deactivate(p, id);
     } else if (strcmp(event, "reactivate") == 0) {
         p->g->workloads[id].wants_active = true;
@@ -332,6 +330,8 @@ void sl_play_event(struct sl_play *p, const struct sl_json *entry)
         sl_intern_find(p->g->names, SL_INTERN_WORKLOAD, sl_json_path_text(entry, "workload", ""));
     const struct sl_actor *a = id == SL_NO_ID ? NULL : sl_play_actor(p, id);
     if (a != NULL && a->history == history) {
-        replay_event(p, id, entry);
+        const char *event = sl_json_path_text(entry, "event", "");
+        repeat(p, id, event, entry);
+        impose(p, id, event, entry);
     }
 }
