@@ -14,7 +14,7 @@
 struct sl_server;
 
 #define SL_SLICE_STEPS 20000u /* of work (base/effort.h) that can be done in slices, in one turn */
-/* The same of pages that tell much: some milliseconds, so that decisions do not wait for them. */
+/* The same of pages that have much to say: some milliseconds, so that decisions do not wait for them. */
 #define SL_PAGE_SLICE_STEPS (SL_SLICE_STEPS / 4)
 
 struct sl_server_header {

@@ -76,7 +76,7 @@ struct sl_client {
     bool cached;
     /* Which objects there are, in all namespaces, some of them at a time, for those who have no time to read all at once:
      * `from` is what the call before has left in *next (caller frees), NULL at first; *next NULL: these were the last.
-     * NULL: of a client that nobody asks this. */
+     * NULL: a client without it. */
     enum sl_code (*keys)(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
                          void *context, char **next, struct sl_error *e);
 };

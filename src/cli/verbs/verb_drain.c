@@ -49,7 +49,7 @@ static int64_t count(const struct sl_json *workloads, const char *queue, struct 
     return left;
 }
 
-static bool is_told(const struct draining *d)
+static bool says_it(const struct draining *d)
 {
     return d->c->output == SL_OUTPUT_TABLE;
 }
@@ -57,7 +57,7 @@ static bool is_told(const struct draining *d)
 /* Says what has changed; where data is asked for that is no part of it. */
 static void look_at(struct draining *d, struct sl_json *queue, const struct sl_json *workloads)
 {
-    FILE *out = is_told(d) ? stdout : stderr;
+    FILE *out = says_it(d) ? stdout : stderr;
     const char *name = sl_object_name(queue);
     struct sl_buf names = {0};
     if (!is_stopped(queue)) {
