@@ -311,6 +311,29 @@ static struct sl_json *queue_use(const struct sl_json *o, int64_t now_ms)
     return take_text(&text);
 }
 
+/* "cpu 5, memory 10Gi", of all flavors together */
+static struct sl_json *queue_held(const struct sl_json *o, int64_t now_ms)
+{
+    struct sl_buf text = {0};
+    const struct sl_json *flavors = sl_json_path(o, "status.flavorsReservation");
+    (void)now_ms;
+    struct sl_json *seen = sl_json_new_map();
+    for (size_t i = 0; i < sl_json_len(flavors); i++) {
+        const struct sl_json *resources = sl_json_get(sl_json_at(flavors, i), "resources");
+        for (size_t k = 0; k < sl_json_len(resources); k++) {
+            const char *name = sl_json_path_text(sl_json_at(resources, k), "name", "");
+            char held[64];
+            if (!sl_json_has(seen, name)) {
+                sl_quantity_print(sum_of(flavors, name, "total"), held);
+                sl_buf_print(&text, "%s%s %s", text.len > 0 ? ", " : "", name, held);
+                sl_json_set_bool(seen, name, true);
+            }
+        }
+    }
+    sl_json_free(seen);
+    return take_text(&text);
+}
+
 static const struct {
     const char *source;
     struct sl_json *(*cell)(const struct sl_json *o, int64_t now_ms);
@@ -324,11 +347,36 @@ static const struct {
     {"@event-source", event_source},       {"@global-default", global_default},
     {"@template-images", template_images}, {"@template-containers", template_containers},
     {"@topology-levels", topology_levels}, {"@queue-use", queue_use},
+    {"@queue-held", queue_held},
 };
+
+/* A Workload that stands behind its equals has no condition that says why it waits (docs/decisions/0008): the first of them is
+ * tried for all. NULL: it is another one. */
+static struct sl_json *untried_new(const struct sl_json *o, const char *source)
+{
+    bool reason = strcmp(source, "QuotaReserved.reason") == 0;
+    if ((!reason && strcmp(source, "QuotaReserved.message") != 0) ||
+        sl_condition_find(o, "QuotaReserved") != NULL || sl_condition_true(o, "Finished") ||
+        sl_json_path(o, "status.admission") != NULL) {
+        return NULL;
+    }
+    struct sl_buf text = {0};
+    if (reason) {
+        sl_buf_text(&text, "Pending");
+    } else {
+        sl_buf_print(&text, "not tried itself yet: sluicectl why workload/%s -n %s",
+                     sl_object_name(o), sl_object_namespace(o));
+    }
+    return take_text(&text);
+}
 
 /* "TYPE" is its status, "TYPE.member" that member. */
 static struct sl_json *of_condition(const struct sl_json *object, const char *source)
 {
+    struct sl_json *untried = untried_new(object, source);
+    if (untried != NULL) {
+        return untried;
+    }
     char type[64];
     const char *dot = strchr(source, '.');
     (void)snprintf(type, sizeof type, "%.*s", (int)strcspn(source, "."), source);

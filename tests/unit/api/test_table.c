@@ -75,6 +75,23 @@ static void test_table_workloads_have_the_columns_of_kueue(void **state)
            "WaitingForQuota\n");
 }
 
+/* Of equal workloads only the first is tried, and has a condition: for the others it is said where their reason is. */
+static void test_table_says_where_the_reason_of_an_equal_workload_is(void **state)
+{
+    (void)state;
+    prints(
+        SL_KIND_WORKLOAD,
+        "metadata: {name: w, namespace: ns, creationTimestamp: '2025-12-31T23:50:00Z'}\n"
+        "spec: {queueName: lq}\n"
+        "---\nmetadata: {name: x, namespace: ns, creationTimestamp: '2025-12-31T23:50:00Z'}\n"
+        "spec: {queueName: lq}\nstatus: {conditions: [{type: Finished, status: 'True'}]}\n",
+        true, false,
+        "NAME   QUEUE   RESERVED IN   ADMITTED   FINISHED   AGE   REASON    MESSAGE\n"
+        "w      lq                                          10m   Pending   not tried itself yet: "
+        "sluicectl why workload/w -n ns\n"
+        "x      lq                               True       10m             \n");
+}
+
 static void test_table_wide_shows_more_columns(void **state)
 {
     (void)state;
@@ -112,9 +129,18 @@ static void test_table_queues_show_their_use(void **state)
            "metadata: {name: lq}\nspec: {clusterQueue: cq}\nstatus: {conditions: [{type: Active, "
            "status: 'False', reason: ClusterQueueIsInactive}]}\n",
            true, false,
-           "NAME   CLUSTERQUEUE   PENDING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   REASON\n"
-           "lq     cq                                                      False    "
+           "NAME   CLUSTERQUEUE   PENDING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   USED   REASON\n"
+           "lq     cq                                                      False           "
            "ClusterQueueIsInactive\n");
+    prints(
+        SL_KIND_LOCAL_QUEUE,
+        "metadata: {name: lq}\nspec: {clusterQueue: cq}\nstatus: {pendingWorkloads: 1, "
+        "admittedWorkloads: 2, flavorsReservation: [{name: a, resources: [{name: cpu, total: "
+        "500m}, {name: memory, total: 1Gi}]}, {name: b, resources: [{name: cpu, total: '1'}]}]}\n",
+        false, false,
+        "NAME   CLUSTERQUEUE   PENDING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   USED\n"
+        "lq     cq             1                   2                             cpu 1500m, memory "
+        "1Gi\n");
 }
 
 static void test_table_without_objects_is_a_header(void **state)
@@ -214,12 +240,12 @@ static void test_table_for_kubectl_has_definitions_cells_and_metadata(void **sta
     struct sl_json *table = sl_table_new(SL_KIND_LOCAL_QUEUE, list, NOW);
     assert_string_equal(sl_json_path_text(table, "kind", ""), "Table");
     assert_string_equal(sl_json_path_text(table, "apiVersion", ""), "meta.k8s.io/v1");
-    assert_int_equal(sl_json_len(sl_json_get(table, "columnDefinitions")), 6);
+    assert_int_equal(sl_json_len(sl_json_get(table, "columnDefinitions")), 7);
     assert_json(sl_json_path(table, "columnDefinitions.0"),
                 "{\"name\":\"Name\",\"type\":\"string\",\"format\":\"name\",\"description\":\"Name "
                 "of the queue\",\"priority\":0}");
     assert_json(sl_json_path(table, "rows.0"),
-                "{\"cells\":[\"lq\",\"cq\",null,null,null,null],\"object\":{\"kind\":"
+                "{\"cells\":[\"lq\",\"cq\",null,null,null,\"\",null],\"object\":{\"kind\":"
                 "\"PartialObjectMetadata\",\"apiVersion\":"
                 "\"meta.k8s.io/v1\",\"metadata\":{\"name\":\"lq\",\"namespace\":\"ns\"}}}");
     sl_json_free(table);
@@ -246,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_ages_read_like_those_of_kubectl),
         cmocka_unit_test(test_table_workloads_have_the_columns_of_kueue),
+        cmocka_unit_test(test_table_says_where_the_reason_of_an_equal_workload_is),
         cmocka_unit_test(test_table_wide_shows_more_columns),
         cmocka_unit_test(test_table_queues_show_their_use),
         cmocka_unit_test(test_table_without_objects_is_a_header),
