@@ -42,6 +42,22 @@ static void test_buf_print_longer_than_the_room_is_whole(void **state)
     sl_buf_fini(&b);
 }
 
+static void test_buf_that_is_expected_to_grow_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct sl_buf b = {0};
+    sl_buf_expect(&b, 1000);
+    sl_buf_text(&b, "a");
+    const char *before = b.data;
+    for (int i = 0; i < 998; i++) {
+        sl_buf_text(&b, "a");
+    }
+    assert_ptr_equal(b.data, before);
+    sl_buf_expect(&b, 10); /* it has more already */
+    assert_int_equal(b.len, 999);
+    sl_buf_fini(&b);
+}
+
 static void test_buf_take_gives_the_text_away(void **state)
 {
     (void)state;
@@ -120,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buf_grows_and_stays_terminated),
         cmocka_unit_test(test_buf_print_longer_than_the_room_is_whole),
+        cmocka_unit_test(test_buf_that_is_expected_to_grow_stays_where_it_is),
         cmocka_unit_test(test_buf_take_gives_the_text_away),
         cmocka_unit_test(test_mem_text_copies),
         cmocka_unit_test(test_error_causes_past_the_limit_are_counted_not_kept),

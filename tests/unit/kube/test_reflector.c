@@ -285,6 +285,13 @@ static void count_one(void *context, struct sl_json *object)
     (*(int *)context)++;
 }
 
+static void note_key(void *context, const char *ns, const char *name)
+{
+    char *keys = context;
+    size_t len = strlen(keys);
+    (void)snprintf(keys + len, 64 - len, "%s/%s ", ns, name);
+}
+
 static void test_reflector_reads_before_the_list_are_refused(void **state)
 {
     (void)state;
@@ -303,6 +310,14 @@ static void test_reflector_reads_before_the_list_are_refused(void **state)
     assert_int_equal(client.list(client.self, SL_KIND_EVENT, "", count_one, &visited, &e),
                      SL_CODE_OK);
     assert_int_equal(visited, 0);
+    char keys[64] = "";
+    char *next = keys;
+    assert_int_equal(client.keys(client.self, SL_KIND_WORKLOAD, NULL, note_key, keys, &next, &e),
+                     SL_CODE_UNAVAILABLE);
+    assert_null(next);
+    assert_int_equal(client.keys(client.self, SL_KIND_EVENT, NULL, note_key, keys, &next, &e),
+                     SL_CODE_OK);
+    assert_string_equal(keys, "");
     expect("GET", "?limit=500");
     assert_int_equal(open_count(), 1);
 }
@@ -322,6 +337,13 @@ static void test_reflector_list_is_of_one_namespace_or_all(void **state)
     assert_int_equal(client.list(client.self, SL_KIND_WORKLOAD, "", count_one, &all, &e), 0);
     assert_int_equal(inside, 1);
     assert_int_equal(all, 2);
+    char keys[64] = "";
+    char *next = keys;
+    assert_int_equal(client.keys(client.self, SL_KIND_WORKLOAD, NULL, note_key, keys, &next, &e),
+                     SL_CODE_OK);
+    assert_null(next);
+    assert_non_null(strstr(keys, "n/a "));
+    assert_non_null(strstr(keys, "nn/a "));
 }
 
 static void test_reflector_late_watcher_is_told_what_there_is(void **state)

@@ -376,6 +376,42 @@ static void test_client_get_and_list_see_the_object(void **state)
     assert_string_equal(seen.text, "a ");
 }
 
+static void count_key(void *context, const char *ns, const char *name)
+{
+    assert_string_equal(ns, "default");
+    assert_int_equal(name[0], 'q');
+    (*(int *)context)++;
+}
+
+/* Some hundreds at a time, each of them once. */
+static void test_client_keys_come_in_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_client client;
+    int seen = 0, parts = 0;
+    char *from = NULL;
+    sl_store_client(f->store, NULL, NULL, &client);
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "q%d", i);
+        make_queue(f, name, "");
+    }
+    do {
+        char *next = NULL;
+        assert_int_equal(client.keys(client.self, QUEUE, from, count_key, &seen, &next, &f->e),
+                         SL_CODE_OK);
+        free(from);
+        from = next;
+        parts++;
+    } while (from != NULL);
+    assert_int_equal(seen, 600);
+    assert_int_equal(parts, 3);
+    char *next = NULL;
+    assert_int_equal(client.keys(client.self, QUEUE, "nonsense", count_key, &seen, &next, &f->e),
+                     SL_CODE_BAD_REQUEST);
+    assert_null(next);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -397,6 +433,7 @@ int main(void)
         CASE(test_client_refusal_alone_is_answered),
         CASE(test_client_watch_lists_syncs_and_goes_on),
         CASE(test_client_get_and_list_see_the_object),
+        CASE(test_client_keys_come_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
