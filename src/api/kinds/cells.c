@@ -350,7 +350,7 @@ static const struct {
     {"@queue-held", queue_held},
 };
 
-/* A Workload that stands behind its equals has no condition that says why it waits (docs/decisions/0008): the first of them is
+/* A Workload behind its equals has no condition that says why it waits (docs/decisions/0008): the first of them is
  * tried for all. NULL: it is another one. */
 static struct sl_json *untried_new(const struct sl_json *o, const char *source)
 {
