@@ -42,6 +42,9 @@ static void play(struct player *p)
     if (p->result->end == SL_REPLAY_STOPPED) {
         sl_replay_print_stop(&r);
     }
+    if (p->options->watch != NULL) {
+        p->options->watch->ended(p->options->watch->context, &r);
+    }
     sl_replay_fini(&r);
 }
 
@@ -74,6 +77,9 @@ static enum sl_code fork_and_play(struct player *p, struct sl_error *e)
                              " (signal %d)",
                              p->result->sequence, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     }
+    if (p->options->watch != NULL) {
+        p->options->watch->played(p->options->watch->player);
+    }
     return SL_CODE_OK;
 }
 
@@ -81,8 +87,11 @@ static enum sl_code fork_and_play(struct player *p, struct sl_error *e)
 static void tell_end(struct player *p, enum sl_journal_end end)
 {
     size_t offset = sl_journal_reader_offset(p->reader);
-    fprintf(p->options->out, "%s: %s at offset %zu\n", sl_journal_reader_path(p->reader),
-            end == SL_JOURNAL_TORN ? "its end is torn" : "damaged", offset);
+    p->result->torn += end == SL_JOURNAL_TORN;
+    if (p->options->out != NULL) {
+        fprintf(p->options->out, "%s: %s at offset %zu\n", sl_journal_reader_path(p->reader),
+                end == SL_JOURNAL_TORN ? "its end is torn" : "damaged", offset);
+    }
     if (end == SL_JOURNAL_DAMAGED) {
         (void)PARTIAL(p, "a file is damaged at offset %zu", offset);
     }
@@ -108,8 +117,10 @@ static bool begins_with_image(struct player *p)
                            record->sequence, part.digest, sl_core_digest);
         }
     }
-    fprintf(p->options->out, "%s: from an image of the core at record %" PRIu64 " on\n",
-            sl_journal_reader_path(p->reader), record->sequence);
+    if (p->options->out != NULL) {
+        fprintf(p->options->out, "%s: from an image of the core at record %" PRIu64 " on\n",
+                sl_journal_reader_path(p->reader), record->sequence);
+    }
     p->result->images++;
     return true;
 }

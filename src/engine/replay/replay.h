@@ -13,13 +13,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct sl_replay;
+/* One who looks on while it is played. With `context` it is called in the
+ * process that plays, which has a copy of all that was there before. */
+struct sl_replay_watch {
+    void (*before)(void *context, struct sl_replay *r); /* a record is played, */
+    void (*after)(void *context, struct sl_replay *r);  /* and was, and came out the same */
+    void (*ended)(void *context, struct sl_replay *r);  /* the run; also where it differs */
+    void *context;
+    void (*played)(void *player); /* in the caller's process: a run was */
+    void *player;
+};
+
 struct sl_replay_options {
     const char *path;        /* a file of a journal, or its directory */
     uint64_t until_sequence; /* stop behind this record; 0 = at the end */
     uint64_t until_cycle;    /* stop behind this cycle, counted from a start; 0 = at the end */
     uint64_t until_start;    /* behind this start, from 1; 0 = the first that has so many */
     const char *workload;    /* print only NAMESPACE/NAME, and why; NULL = all */
-    FILE *out;               /* where this is printed */
+    FILE *out;               /* where this is printed; NULL = nowhere */
+    const struct sl_replay_watch *watch; /* NULL = none */
 };
 
 enum sl_replay_end {
@@ -33,6 +46,7 @@ struct sl_replay_result {
     uint64_t sequence; /* of the last record that was played */
     uint64_t records;
     uint64_t starts, images; /* runs that were played, and those of them from an image on */
+    uint64_t torn;           /* files with a torn end */
     uint64_t calls, refused, cycles, outcomes, decisions;
     uint64_t told; /* decisions that have a line */
     char why[4096];

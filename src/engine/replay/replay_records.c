@@ -111,6 +111,14 @@ static bool begin_cycle(struct sl_replay *r, const struct sl_call_cycle *v)
     return true;
 }
 
+/* Also where nothing is printed, and it was not put into words as it came. */
+static const char *call_text(struct sl_replay *r, const struct sl_call *c)
+{
+    sl_buf_reset(&r->call);
+    sl_call_print(&r->call, c, &r->names);
+    return r->call.data;
+}
+
 static bool play_call(struct sl_replay *r)
 {
     struct sl_call c;
@@ -123,23 +131,26 @@ static bool play_call(struct sl_replay *r)
     }
     r->result->calls++;
     sl_replay_note_call(r, &c);
+    r->did = (struct sl_transition){.status = SL_OK};
+    r->made = c;
     if (c.kind == SL_CALL_cycle) {
         return begin_cycle(r, &c.cycle);
     }
     sl_cell_id cell = c.open_cell.cell; /* that an opened one became */
-    enum sl_status now = sl_call_carry_out(&c).status;
+    r->did = sl_call_carry_out(&c);
+    enum sl_status now = r->did.status;
     r->result->refused += now != SL_OK;
     if (c.kind == SL_CALL_open_cell && now == SL_OK && now == recorded &&
         c.open_cell.cell != cell) {
         return sl_replay_ends(r->result, SL_REPLAY_DIFFERS,
                               "record %" PRIu64
                               ", call %s:\n  recorded: cell %u\n  now:      cell %u",
-                              r->record->sequence, r->call.data, cell, c.open_cell.cell);
+                              r->record->sequence, call_text(r, &r->made), cell, c.open_cell.cell);
     }
     return now == recorded ||
            sl_replay_ends(r->result, SL_REPLAY_DIFFERS,
                           "record %" PRIu64 ", call %s:\n  recorded: %s\n  now:      %s",
-                          r->record->sequence, r->call.data, sl_status_name(recorded),
+                          r->record->sequence, call_text(r, &r->made), sl_status_name(recorded),
                           sl_status_name(now));
 }
 
@@ -253,6 +264,20 @@ static bool play(struct sl_replay *r)
     }
 }
 
+static bool play_watched(struct sl_replay *r)
+{
+    const struct sl_replay_watch *watch = r->options->watch;
+    if (watch == NULL) {
+        return play(r);
+    }
+    watch->before(watch->context, r);
+    if (!play(r)) {
+        return false;
+    }
+    watch->after(watch->context, r);
+    return true;
+}
+
 bool sl_replay_record(struct sl_replay *r)
 {
     SL_PRE(r != NULL);
@@ -266,7 +291,7 @@ bool sl_replay_record(struct sl_replay *r)
     r->sequence = r->record->sequence;
     r->result->sequence = r->record->sequence;
     r->result->records++;
-    if (!play(r)) {
+    if (!play_watched(r)) {
         return false;
     }
     return o->until_sequence == 0 || r->record->sequence < o->until_sequence ||

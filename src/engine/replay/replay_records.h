@@ -28,6 +28,8 @@ struct sl_replay {
     struct sl_buf outcome;  /* the newest of the last cycle, as bytes */
     struct sl_buf why;      /* the decision that was printed last was made, in words */
     sl_workload_id decided; /* its workload; SL_NO_ID = nothing was printed yet */
+    struct sl_call made;    /* the last call but for its list, and what became of it */
+    struct sl_transition did;
 };
 struct sl_replay_decision {
     uint8_t kind;

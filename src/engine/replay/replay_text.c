@@ -36,6 +36,9 @@ const char *sl_replay_decision_name(uint8_t kind)
 void sl_replay_note_observed(struct sl_replay *r)
 {
     SL_PRE(r != NULL);
+    if (r->options->out == NULL) {
+        return;
+    }
     struct unpack u = {r->record->payload, r->record->payload + r->record->len, false};
     uint8_t kind = unpack_u8(&u);
     bool gone = unpack_u8(&u) != 0;
@@ -55,6 +58,9 @@ void sl_replay_note_observed(struct sl_replay *r)
 void sl_replay_note_call(struct sl_replay *r, const struct sl_call *c)
 {
     SL_PRE(r != NULL && c != NULL);
+    if (r->options->out == NULL) {
+        return;
+    }
     sl_buf_reset(&r->call);
     sl_call_print(&r->call, c, &r->names);
     r->is_cycle = c->kind == SL_CALL_cycle;
@@ -118,7 +124,7 @@ void sl_replay_print_decision(struct sl_replay *r, const struct sl_replay_decisi
     char time[32];
     const char *name = sl_journal_name(&r->names, SL_INTERN_WORKLOAD, d->workload);
     const char *only = r->options->workload;
-    if (only != NULL && strcmp(only, name) != 0) {
+    if (r->options->out == NULL || (only != NULL && strcmp(only, name) != 0)) {
         return;
     }
     sl_clock_format(r->record->time_ms, time);
@@ -138,7 +144,7 @@ void sl_replay_print_stop(const struct sl_replay *r)
 {
     SL_PRE(r != NULL);
     sl_workload_id id = r->decided;
-    if (id == SL_NO_ID) {
+    if (id == SL_NO_ID || r->options->out == NULL) {
         return;
     }
     if (r->options->workload == NULL) {
