@@ -10,6 +10,7 @@
 #define TABLES (1u << SL_OUTPUT_TABLE | 1u << SL_OUTPUT_WIDE)
 #define DATA (1u << SL_OUTPUT_JSON | 1u << SL_OUTPUT_YAML)
 #define NAME (1u << SL_OUTPUT_NAME)
+#define CSV (1u << SL_OUTPUT_CSV)
 #define NAME_WIDTH 21u
 
 static const struct sl_ctl_command table[] = {
@@ -155,6 +156,16 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl compare --journal /var/lib/sluice --config now.yaml --with then.yaml -o json\n"
      "  sluicectl compare --journal day/ -f queues.yaml --fail-if 'wait_p95>+10%'\n"
      "  sluicectl compare --journal day/ --fail-if 'otherwise>0'\n"},
+    {"history", sl_ctl_history, TABLES | DATA | CSV, "[WORKLOAD | JOB | KIND/NAME]",
+     "what happened to which workload and why, by a daemon's journal (needs no server)",
+     "  sluicectl history train -n lab                 of a job or workload, with why it waited\n"
+     "  sluicectl history -q research --since 2h       of a ClusterQueue, with its preemptions\n"
+     "  sluicectl history --journal /var/lib/sluice -o csv > history.csv\n"},
+    {"usage", sl_ctl_usage, 1u << SL_OUTPUT_TABLE | DATA | CSV, "",
+     "who held how much quota for how long, by a daemon's journal (needs no server)",
+     "  sluicectl usage                                by ClusterQueue\n"
+     "  sluicectl usage --by namespace --since 30d\n"
+     "  sluicectl usage --by namespace,flavor --since 2026-11-01 --until 2026-12-01 -o csv\n"},
     {"completion", sl_ctl_completion, 0, "bash|zsh|fish",
      "print the script by which a shell completes the words of this program",
      "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"

@@ -190,12 +190,17 @@ static void offer_values(struct completing *k, const struct sl_flag *flag)
                  {"--cohort", SL_KIND_COHORT},
                  {"--topology", SL_KIND_TOPOLOGY},
                  {"--priority-class", SL_KIND_WORKLOAD_PRIORITY_CLASS}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    bool is_cluster_queue = flag->value != NULL && strcmp(flag->value, "CLUSTERQUEUE") == 0;
+    if (is_cluster_queue) { /* also where --queue is one */
+        offer_names(k, SL_KIND_CLUSTER_QUEUE);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !is_cluster_queue; i++) {
         if (strcmp(names[i].option, flag->name) == 0) {
             offer_names(k, names[i].kind);
         }
     }
-    if (strcmp(flag->name, "--filename") == 0 || strcmp(flag->name, "--kubeconfig") == 0) {
+    if (strcmp(flag->name, "--filename") == 0 || strcmp(flag->name, "--kubeconfig") == 0 ||
+        strcmp(flag->name, "--journal") == 0) {
         puts(FILES);
     } else if (strcmp(flag->name, "--output") == 0 && k->command != NULL) {
         struct sl_buf forms = {0};
@@ -204,6 +209,8 @@ static void offer_values(struct completing *k, const struct sl_flag *flag)
         sl_buf_fini(&forms);
     } else if (strcmp(flag->name, "--status") == 0) {
         offer_each(k, "all pending quotareserved admitted finished", " ");
+    } else if (strcmp(flag->name, "--by") == 0) {
+        offer_each(k, "queue namespace workload flavor", " ");
     } else if (flag->type == SL_FLAG_WORD) {
         offer_each(k, flag->value, "|");
     }

@@ -38,6 +38,7 @@
 #define CREATE "create-clusterqueue create-localqueue create-resourceflavor"
 #define LISTS "list-clusterqueue list-localqueue list-resourceflavor list-workload list-pod"
 #define QUEUED "list-localqueue list-workload"
+#define PAST "history usage"
 #define IN_NAMESPACES QUEUED " list-pod"
 
 static const struct sl_flag table[] = {
@@ -47,14 +48,16 @@ static const struct sl_flag table[] = {
          "apply get describe delete watch submit why what-if stop resume "
          "create-localqueue " IN_NAMESPACES,
          "namespace (default: that of the kubeconfig's context, else default)"),
-    TEXT("--namespace", "-n", ns, "NS", "pending", "only the workloads of this namespace"),
+    TEXT("--namespace", "-n", ns, "NS", "pending history usage",
+         "only the workloads of this namespace"),
     SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending delete " IN_NAMESPACES,
            "of all namespaces, which pending does anyway"),
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get describe watch submit pending why what-if compare topology dashboard shares status "
-         "node stop resume drain " CREATE " " LISTS,
+         "apply get describe watch submit pending why what-if compare topology dashboard shares "
+         "status "
+         "node stop resume drain history usage " CREATE " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),
@@ -172,6 +175,17 @@ static const struct sl_flag table[] = {
     SWITCH("--plain", NULL, plain, "dashboard topology", "no colors, as for a file"),
     TEXT("--until", NULL, until, "POINT", "replay",
          "stop at N (a record), cN (a cycle), S.cN (a cycle after the S-th start)"),
+    TEXT("--journal", NULL, past.journal, "FILE|DIR", PAST,
+         "a daemon's data directory, or a file of its journal (default: sluice-data)"),
+    TEXT("--since", NULL, past.since, "TIME", PAST,
+         "from then on: a time such as 2026-11-21T03:00:00Z, a day, or how long ago, such as 2h or "
+         "30d (default: all that the journal has)"),
+    TEXT("--until", NULL, until, "TIME", PAST, "until then, in the same form"),
+    TEXT("--queue", "-q", past.queue, "CLUSTERQUEUE", PAST, "only of this ClusterQueue"),
+    TEXT(
+        "--by", NULL, past.by, "WHAT[,WHAT...]", "usage",
+        "a row for each queue (default), namespace, workload or flavor; several: for each of their "
+        "combinations"),
     TEXT("--workload", NULL, workload, "NS/NAME", "replay", "only its decisions, with reasons"),
     TEXT("--server", "-s", server, "URL", NULL,
          "default: $SLUICE_SERVER, else as in the kubeconfig, else http://127.0.0.1:8088; with a "
@@ -212,11 +226,9 @@ void sl_ctl_print_options(const char *command, struct sl_buf *out)
 
 /* --- what does not fit --------------------------------------------------------------------------------- */
 
-static const char *const output_names[SL_OUTPUT_COUNT] = {[SL_OUTPUT_TABLE] = "table",
-                                                          [SL_OUTPUT_WIDE] = "wide",
-                                                          [SL_OUTPUT_JSON] = "json",
-                                                          [SL_OUTPUT_YAML] = "yaml",
-                                                          [SL_OUTPUT_NAME] = "name"};
+static const char *const output_names[SL_OUTPUT_COUNT] = {
+    [SL_OUTPUT_TABLE] = "table", [SL_OUTPUT_WIDE] = "wide", [SL_OUTPUT_JSON] = "json",
+    [SL_OUTPUT_YAML] = "yaml",   [SL_OUTPUT_NAME] = "name", [SL_OUTPUT_CSV] = "csv"};
 
 void sl_ctl_print_outputs(unsigned outputs, struct sl_buf *out)
 {

@@ -21,6 +21,7 @@ enum sl_output {
     SL_OUTPUT_JSON,
     SL_OUTPUT_YAML,
     SL_OUTPUT_NAME,
+    SL_OUTPUT_CSV,
     SL_OUTPUT_COUNT
 };
 
@@ -79,8 +80,11 @@ struct sl_ctl {
     } compare;
     /* dashboard */
     bool until_done, plain;
-    /* replay */
+    /* replay; `until` of history and usage, too */
     const char *until, *workload;
+    struct { /* history, usage */
+        const char *journal, *since, *queue, *by;
+    } past;
     struct sl_remote *remote; /* opened by main */
 };
 /* BAD_REQUEST with a sentence for the user: also for an option that is another command's. No command is an error, too. */
@@ -148,6 +152,8 @@ int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
 int sl_ctl_replay(struct sl_ctl *c);
 int sl_ctl_compare(struct sl_ctl *c);
+int sl_ctl_history(struct sl_ctl *c);
+int sl_ctl_usage(struct sl_ctl *c);
 int sl_ctl_dump(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
 int sl_ctl_completion(struct sl_ctl *c);

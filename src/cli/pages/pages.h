@@ -12,7 +12,7 @@ struct sl_foresight;
 struct sl_pages {
     struct sl_client client;
     struct sl_foresight *foresight; /* of starts; NULL: they are not known */
-    struct sl_engine *engine; /* NULL, as controllers: another instance leads */
+    struct sl_engine *engine;       /* NULL, as controllers: another instance leads */
     struct sl_controllers *controllers;
     bool (*ready)(void *context);                       /* NULL: decisions are being made */
     void (*metrics)(void *context, struct sl_buf *out); /* more of them; NULL = none */

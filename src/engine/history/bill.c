@@ -176,8 +176,8 @@ static void take_rows(struct sl_bill *b, struct entry *e, const struct sl_histor
     e->waits = m->waits;
     e->row_count = m->row_count;
     for (uint32_t i = 0; i < m->row_count; i++) {
-        e->rows[i] = (struct sl_history_row){keep(b, m->rows[i].flavor), keep(b, m->rows[i].resource),
-                                          m->rows[i].amount};
+        e->rows[i] = (struct sl_history_row){keep(b, m->rows[i].flavor),
+                                             keep(b, m->rows[i].resource), m->rows[i].amount};
     }
 }
 

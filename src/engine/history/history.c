@@ -199,7 +199,7 @@ static enum sl_code play(struct history *p, const char *path, struct sl_error *e
 }
 
 enum sl_code sl_history_read(const char *path, const struct sl_history_taker *taker,
-                          struct sl_history_result *out, struct sl_error *e)
+                             struct sl_history_result *out, struct sl_error *e)
 {
     SL_PRE(path != NULL && taker != NULL && out != NULL);
     *out = (struct sl_history_result){.begin_ms = SL_NEVER, .end_ms = SL_NEVER};

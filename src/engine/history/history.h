@@ -72,5 +72,5 @@ struct sl_history_result {
 
 /* Of a file of a journal, or a directory with one. OK when it was read, whatever is missing. */
 enum sl_code sl_history_read(const char *path, const struct sl_history_taker *taker,
-                          struct sl_history_result *out, struct sl_error *e);
+                             struct sl_history_result *out, struct sl_error *e);
 #endif

@@ -45,7 +45,8 @@ bool sl_history_holds_same(const struct sl_history_seen *a, const struct sl_hist
     return same;
 }
 
-static void pack_rows(struct sl_buf *out, const struct sl_replay *r, const struct sl_history_seen *s)
+static void pack_rows(struct sl_buf *out, const struct sl_replay *r,
+                      const struct sl_history_seen *s)
 {
     pack_u8(out, (uint8_t)s->count);
     for (uint32_t i = 0; i < s->count; i++) {
@@ -62,8 +63,8 @@ void sl_history_add(struct sl_history_news_list *n, enum sl_history_kind kind, c
     n->items[n->count++] = (struct sl_history_news){kind, reason, "", ""};
 }
 
-void sl_history_pack(struct sl_buf *out, const struct sl_replay *r, const struct sl_history_change *c,
-                  const struct sl_history_news_list *n)
+void sl_history_pack(struct sl_buf *out, const struct sl_replay *r,
+                     const struct sl_history_change *c, const struct sl_history_news_list *n)
 {
     SL_PRE(c != NULL && n != NULL);
     const struct sl_history_seen *s = c->now;
@@ -74,8 +75,8 @@ void sl_history_pack(struct sl_buf *out, const struct sl_replay *r, const struct
     pack_text(out, c->workload);
     pack_text(out,
               s->queue == SL_NO_ID ? "" : sl_journal_name(&r->names, SL_INTERN_QNODE, s->queue));
-    pack_u8(out, (uint8_t)((c->found ? SL_HISTORY_IS_FOUND : 0) | (s->waits ? SL_HISTORY_WAITS : 0) |
-                           (over ? SL_HISTORY_OVER : 0)));
+    pack_u8(out, (uint8_t)((c->found ? SL_HISTORY_IS_FOUND : 0) |
+                           (s->waits ? SL_HISTORY_WAITS : 0) | (over ? SL_HISTORY_OVER : 0)));
     pack_rows(out, r, s);
     pack_u8(out, (uint8_t)n->count);
     for (uint32_t i = 0; i < n->count; i++) {

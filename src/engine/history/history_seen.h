@@ -38,6 +38,6 @@ void sl_history_look(sl_workload_id id, struct sl_history_seen *out);
 bool sl_history_holds(enum sl_phase phase); /* quota */
 bool sl_history_holds_same(const struct sl_history_seen *a, const struct sl_history_seen *b);
 void sl_history_add(struct sl_history_news_list *n, enum sl_history_kind kind, const char *reason);
-void sl_history_pack(struct sl_buf *out, const struct sl_replay *r, const struct sl_history_change *c,
-                  const struct sl_history_news_list *n);
+void sl_history_pack(struct sl_buf *out, const struct sl_replay *r,
+                     const struct sl_history_change *c, const struct sl_history_news_list *n);
 #endif

@@ -184,7 +184,8 @@ static void report_first(struct sl_history_watch *w, const struct sl_replay *r, 
 /* --- one that is read again ------------------------------------------------------------------------------------------- */
 
 /* Without a change of its own, since nodes are known that it has pods on, say: dropped, and created at once. */
-static bool comes_back(const struct sl_history_watch *w, const struct sl_replay *r, sl_workload_id id)
+static bool comes_back(const struct sl_history_watch *w, const struct sl_replay *r,
+                       sl_workload_id id)
 {
     return w->dropped.is && strcmp(w->dropped.name.data, name_of(r, SL_INTERN_WORKLOAD, id)) == 0;
 }
@@ -419,7 +420,7 @@ static void after_outcome(struct sl_history_watch *w, const struct sl_replay *r)
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
         struct sl_transition did = {.from = sl_cycle_evicted.from[i], .to = SL_PHASE_EVICTED};
         struct sl_history_news by = {.rule = preempt_reasons[sl_cycle_evicted.reasons[i]],
-                                  .by = name_of(r, SL_INTERN_WORKLOAD, id)};
+                                     .by = name_of(r, SL_INTERN_WORKLOAD, id)};
         report_move(w, r, sl_cycle_evicted.workloads[i], &did, &by);
     }
 }

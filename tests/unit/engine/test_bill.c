@@ -30,9 +30,9 @@ static void tell(struct sl_history_move move)
 static struct sl_history_move holds(const char *workload, int64_t time_ms, int64_t amount)
 {
     return (struct sl_history_move){.time_ms = time_ms,
-                                 .workload = workload,
-                                 .row_count = amount > 0 ? 1 : 0,
-                                 .rows = {{"f", "cpu", amount}}};
+                                    .workload = workload,
+                                    .row_count = amount > 0 ? 1 : 0,
+                                    .rows = {{"f", "cpu", amount}}};
 }
 
 static __int128 held(const char *workload)

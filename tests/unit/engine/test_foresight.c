@@ -16,7 +16,8 @@
 
 static struct world w;
 static uint64_t chance_state;
-static unsigned uid_next; /* of equals the one with the lower uid goes first: in their order. 0: by chance */
+static unsigned
+    uid_next; /* of equals the one with the lower uid goes first: in their order. 0: by chance */
 
 static uint32_t chance(uint32_t below)
 {

@@ -253,7 +253,8 @@ static void live_in_child(unsigned number, unsigned steps, unsigned runs)
 
 /* --- compared ----------------------------------------------------------------------------------- */
 
-static struct sl_bill *read_bill(int64_t since_ms, int64_t until_ms, struct sl_history_result *result)
+static struct sl_bill *read_bill(int64_t since_ms, int64_t until_ms,
+                                 struct sl_history_result *result)
 {
     struct sl_bill *b = sl_bill_new(since_ms, until_ms);
     struct sl_history_taker taker = sl_bill_taker(b);

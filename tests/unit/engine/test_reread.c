@@ -450,7 +450,8 @@ int main(void)
                                         teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_answer_in_ones_own_version_is_read, setup,
                                         teardown_unchecked),
-        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup, teardown_unchecked),
+        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup,
+                                        teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_write_that_is_found_done_is_answered, setup,
                                         teardown_unchecked),
@@ -472,13 +473,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
-            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup, teardown_unchecked),
+            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup,
+            teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_queue_changed_before_the_reservation_is_written,
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(test_reread_limit_changed_before_the_admission_is_written,
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
-            test_reread_checks_that_cannot_be_added_take_no_reservation_back, setup, teardown_unchecked),
+            test_reread_checks_that_cannot_be_added_take_no_reservation_back, setup,
+            teardown_unchecked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
