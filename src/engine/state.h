@@ -97,8 +97,8 @@ struct sl_workload_entry {
     uint64_t base_version;    /* that the newest patch was made of */
     uint64_t asked;           /* the decision whose patch is under way, by its sequence; 0 = none */
     bool plain, echo;         /* says nothing new: that patch; written_version, not told yet */
-    bool stale;               /* its reservation was not written: it asks for something else */
-    bool reserved; /* its object says already that quota is reserved, and no release is unwritten */
+    /* Its reservation was not written, as it asks for something else; its object says that, and no release is unwritten. */
+    bool stale, reserved;
     uint64_t answers_version; /* up to which the answers of its checks have been read */
     uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
     uint64_t unread_first;    /* versions of its object that were seen while some were not */
@@ -106,9 +106,8 @@ struct sl_workload_entry {
     uint64_t news_version; /* of its object, when its checks' answers were last news; 0 = never */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     struct sl_given given;
-    enum sl_decision_kind rewrite_kind;
-    uint32_t refusals; /* in a row, of decisions of refused_kind: each is written again later */
-    enum sl_decision_kind refused_kind;
+    enum sl_decision_kind rewrite_kind, refused_kind;
+    uint32_t refusals;     /* in a row, of decisions of refused_kind: each is written again later */
     struct sl_words words; /* of its newest decisions */
     char *trouble;         /* why its object cannot be used; NULL = it can */
     bool device_claims;    /* it asks for devices by claims, which are not counted */

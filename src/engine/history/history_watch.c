@@ -211,8 +211,8 @@ static void report_dropped(struct sl_history_watch *w, const struct sl_replay *r
     if (w->dropped.was.phase != SL_PHASE_FINISHED) {
         sl_history_add(&n, SL_HISTORY_DELETED, "");
     }
-    struct sl_history_seen gone = {.queue = w->dropped.was.queue};
-    pack_move(w, r, w->dropped.name.data, &gone, false, w->now_ms, &n);
+    struct sl_history_seen none = {.queue = w->dropped.was.queue};
+    pack_move(w, r, w->dropped.name.data, &none, false, w->now_ms, &n);
 }
 
 /* As it was before it was dropped: no news. False: it is another object, or otherwise now. */
@@ -429,11 +429,11 @@ static void after_observe(struct sl_history_watch *w, const struct sl_replay *r)
 {
     struct unpack u = {r->record->payload, r->record->payload + r->record->len, false};
     uint8_t kind = unpack_u8(&u);
-    bool gone = unpack_u8(&u) != 0;
+    bool deleted = unpack_u8(&u) != 0;
     size_t len;
     (void)unpack_text(&u, &len);
     sl_buf_reset(&w->deleted);
-    if (gone && kind == SL_KIND_WORKLOAD) {
+    if (deleted && kind == SL_KIND_WORKLOAD) {
         const char *ns = unpack_text(&u, &len);
         sl_buf_add(&w->deleted, ns, len);
         sl_buf_text(&w->deleted, "/");

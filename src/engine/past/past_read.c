@@ -148,7 +148,7 @@ static void take_delete(struct reading *r, struct sl_json *line)
 /* What the run before knew, and this one does not. */
 static void sweep(struct reading *r, int64_t at_ms)
 {
-    struct sl_json *gone = sl_json_new_list();
+    struct sl_json *deleted = sl_json_new_list();
     for (struct sl_map_item e = {0}; sl_map_each(r->seen, &e);) {
         if (e.value.number < r->run) {
             const struct sl_json *object = sl_json_get(r->past->last, e.key);
@@ -156,13 +156,13 @@ static void sweep(struct reading *r, int64_t at_ms)
             sl_json_set_int(line, "at", at_ms);
             sl_json_set_text(line, "do", "delete");
             sl_json_set(line, "object", sl_json_clone(object));
-            sl_json_append(gone, line);
+            sl_json_append(deleted, line);
         }
     }
-    for (size_t i = 0; i < sl_json_len(gone); i++) {
-        take_delete(r, sl_json_ref(sl_json_at(gone, i)));
+    for (size_t i = 0; i < sl_json_len(deleted); i++) {
+        take_delete(r, sl_json_ref(sl_json_at(deleted, i)));
     }
-    sl_json_free(gone);
+    sl_json_free(deleted);
 }
 
 /* --- the other lines -------------------------------------------------------------------------------- */

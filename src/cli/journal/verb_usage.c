@@ -7,7 +7,7 @@
 #include "base/grid.h"
 #include "base/mem.h"
 #include "base/near.h"
-#include "cli/verbs/history_view.h"
+#include "cli/journal/history_view.h"
 #include "engine/history/bill.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/grid.h"
-#include "cli/verbs/history_view.h"
+#include "cli/journal/history_view.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "cli/verbs/history_view.h"
+#include "cli/journal/history_view.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
