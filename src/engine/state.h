@@ -96,13 +96,11 @@ struct sl_workload_entry {
     uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
     uint64_t base_version;    /* that the newest patch was made of */
     uint64_t asked;           /* the decision whose patch is under way, by its sequence; 0 = none */
-    bool plain, echo;         /* says nothing new: that patch; written_version, not told yet */
-    /* Its reservation was not written, as it asks for something else; its object says that, and no release is unwritten. */
-    bool stale, reserved;
-    uint64_t answers_version; /* up to which the answers of its checks have been read */
-    uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
-    uint64_t unread_first;    /* versions of its object that were seen while some were not */
-    uint64_t unread_last;     /* answered, and so not read in full; 0 = none */
+    bool plain, echo, stale, reserved; /* of its newest write: turn/write.c */
+    uint64_t answers_version;          /* up to which the answers of its checks have been read */
+    uint64_t seen_version;             /* of its object, when it was last seen; 0 = never yet */
+    uint64_t unread_first; /* versions of its object that were seen while some were not */
+    uint64_t unread_last;  /* answered, and so not read in full; 0 = none */
     uint64_t news_version; /* of its object, when its checks' answers were last news; 0 = never */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     struct sl_given given;

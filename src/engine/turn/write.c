@@ -24,6 +24,10 @@ static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
 
 /* --- what is to be written -------------------------------------------------------------------- */
 
+/* An entry keeps of its newest write: plain, the patch says nothing that is new to the engine; echo, the watch has not
+ * shown what was written; stale, the object asks for something else than quota is reserved for; reserved, the object has
+ * said before that it is, and no release is still to be written. */
+
 /* The object says that it has finished, and the engine has not observed that. What a watch shows is committed; this
  * may yet be lost. */
 static bool end_is_untold(const struct sl_engine *g, const struct sl_decision *d,
