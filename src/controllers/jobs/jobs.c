@@ -453,12 +453,12 @@ static bool lost_quota(struct sl_jobs *j, const char *key, const struct sl_json 
     return sl_map_remove(j->holders, key, NULL);
 }
 
-/* Is that what a look at its job has waited for? */
-static bool is_awaited(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+/* Is that what a look at its job has waited for? A version that is no job's yet is not. */
+static bool is_awaited(struct sl_jobs *j, const struct sl_json *wl, bool owned, bool deleted)
 {
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
-    bool changed = sl_map_remove(j->changed, key, NULL);
+    bool changed = (owned || deleted) && sl_map_remove(j->changed, key, NULL);
     return lost_quota(j, key, wl, deleted) || changed || deleted;
 }
 
@@ -494,7 +494,7 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const char *job;
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
-    bool awaited = is_awaited(j, wl, deleted);
+    bool awaited = is_awaited(j, wl, of != NULL, deleted);
     if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }

@@ -387,6 +387,33 @@ static void test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up(void **s
     assert_false(sl_workload_has_finalizer(made(f))); /* nothing holds it for a job that waits */
 }
 
+static void step_once(struct fixture *f)
+{
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+}
+
+/* The version that was not its job's yet tells nothing, and leaves the next one to be looked at. */
+static void
+test_jobs_kinds_prebuilt_workload_that_is_seen_after_its_adoption_is_looked_at(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_made(f, "5");
+    put(f, SL_KIND_JOB, JOB(PREBUILT, "true"));
+    struct sl_json *before = sl_json_clone(made(f));
+    show(f, SL_KIND_JOB, "a");
+    step_once(f);
+    assert_true(sl_job_owns(fake_find(&f->fake, SL_KIND_JOB, "ns", "a"), made(f)));
+    assert_false(sl_condition_true(made(f), "Finished"));
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, before, false, T0);
+    step_once(f);
+    show(f, SL_KIND_WORKLOAD, "made");
+    step_once(f);
+    assert_true(sl_condition_true(made(f), "Finished"));
+    sl_json_free(before);
+}
+
 /* It is another job's, which names it, too. */
 static void make_anothers(struct fixture *f)
 {
@@ -759,6 +786,7 @@ int main(void)
         CASE(test_jobs_kinds_suspended_in_other_namespaces_are_told_so),
         CASE(test_jobs_kinds_prebuilt_workload_is_waited_for_and_adopted),
         CASE(test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up),
+        CASE(test_jobs_kinds_prebuilt_workload_that_is_seen_after_its_adoption_is_looked_at),
         CASE(test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched),
         CASE(test_jobs_kinds_annotation_names_a_prebuilt_workload_before_the_label),
         CASE(test_jobs_kinds_running_job_whose_prebuilt_workload_is_anothers_is_stopped),
