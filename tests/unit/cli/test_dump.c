@@ -108,6 +108,7 @@ static void test_dump_that_is_not_waited_for_leaves_nothing(void **state)
     jobs = 3000;
     struct sl_server_page page = begin();
     page.rest->free(page.rest);
+    sl_buf_fini(&page.body);
     page = begin();
     assert_true(page.rest->go_on(page.rest, &page));
     page.rest->free(page.rest);
