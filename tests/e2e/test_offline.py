@@ -37,6 +37,8 @@ class Offline(Scene):
     def ask(self, *words, code=0):
         done = self.daemon.sluicectl("what-if", *words, "-o", "json", check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        if code == 0:
+            self.assertEqual(done.stderr, "", "the log of a daemon is not a command's")
         return json.loads(done.stdout) if code == 0 else done.stderr
 
     def questions(self):

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cli/remote/offline.h"
+#include "base/log.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/map.h"
@@ -167,6 +168,7 @@ static enum sl_code start(struct sl_offline *o, const struct sl_engine_settings 
     if (o->e->code == SL_CODE_OK && sl_map_count(o->objects) == 0) {
         return sl_error_set(o->e, SL_CODE_BAD_REQUEST, "there are no objects in it");
     }
+    sl_log_setup(SL_LOG_WARN, false); /* that objects have been read is for the log of a daemon */
     if (o->e->code != SL_CODE_OK || sl_engine_open(&engine, &o->engine, o->e) != SL_CODE_OK) {
         return o->e->code;
     }
