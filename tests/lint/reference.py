@@ -68,7 +68,7 @@ def fields(build):
 
 # --- labels and annotations -----------------------------------------------------------------------------------
 
-OF_OTHERS = {"kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/manager", "kueue.x-k8s.io/podset-", "kueue.x-k8s.io/", "sluice.dev/", "sluice.dev/v1"}  # versions, prefixes
+OF_OTHERS = {"kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/manager", "kueue.x-k8s.io/podset-", "kueue.x-k8s.io/", "sluice.dev/", "sluice.dev/v1"}  # versions, prefixes
 
 
 def named_labels():
