@@ -30,7 +30,7 @@ static const struct {
     [SL_PATTERN_REASON] = {"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", 0},
 };
 
-/* "A|B" as a list of texts. */
+/* "A|B" as a list of texts; "A|" is A and the empty text. */
 static struct sl_json *split(const char *values, char separator)
 {
     struct sl_json *list = sl_json_new_list();
@@ -41,7 +41,10 @@ static struct sl_json *split(const char *values, char separator)
         sl_buf_add(&text, values, one);
         sl_json_append(list, sl_json_new_text(text.data));
         sl_buf_fini(&text);
-        values += one + (values[one] != '\0');
+        values += one;
+        if (*values != '\0' && *++values == '\0') {
+            sl_json_append(list, sl_json_new_text(""));
+        }
     }
     return list;
 }

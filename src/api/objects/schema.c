@@ -55,6 +55,11 @@ static struct sl_node *new_node(const char *name, enum sl_field_type type)
     return node;
 }
 
+struct sl_node *sl_schema_root_new(void)
+{
+    return new_node("", SL_TYPE_OBJECT);
+}
+
 /* The member called by the first `len` bytes of `name`, made behind the others when there is
  * none. */
 static struct sl_node *member(struct sl_node *object, const char *name, size_t len)
@@ -81,7 +86,7 @@ static struct sl_node *item(struct sl_node *container, enum sl_field_type type)
     return container->item;
 }
 
-static void add_row(struct sl_node *root, const struct sl_field *row)
+void sl_schema_add(struct sl_node *root, const struct sl_field *row)
 {
     struct sl_node *node = root;
     const char *path = row->path;
@@ -103,17 +108,17 @@ static void add_row(struct sl_node *root, const struct sl_field *row)
     }
 }
 
-static void mark(struct sl_node *node)
+void sl_schema_mark(struct sl_node *node)
 {
     node->has_presets = node->preset != NULL;
     node->has_quantities = node->field.type == SL_TYPE_QUANTITY;
     for (struct sl_node *child = node->first; child != NULL; child = child->next) {
-        mark(child);
+        sl_schema_mark(child);
         node->has_presets = node->has_presets || child->has_presets;
         node->has_quantities = node->has_quantities || child->has_quantities;
     }
     if (node->item != NULL) {
-        mark(node->item);
+        sl_schema_mark(node->item);
         node->has_presets = node->has_presets || node->item->has_presets;
         node->has_quantities = node->has_quantities || node->item->has_quantities;
     }
@@ -122,11 +127,11 @@ static void mark(struct sl_node *node)
 static void build(void)
 {
     for (size_t kind = 0; kind <= SL_KIND_CUSTOM; kind++) {
-        roots[kind] = new_node("", SL_TYPE_OBJECT);
+        roots[kind] = sl_schema_root_new();
         for (const struct sl_field *row = field_rows[kind]; row->path != NULL; row++) {
-            add_row(roots[kind], row);
+            sl_schema_add(roots[kind], row);
         }
-        mark(roots[kind]);
+        sl_schema_mark(roots[kind]);
     }
 }
 
@@ -135,6 +140,11 @@ static enum sl_kind row_of(enum sl_kind kind)
 {
     SL_PRE(kind < sl_kind_end());
     return kind < SL_KIND_CUSTOM ? kind : SL_KIND_CUSTOM;
+}
+
+const struct sl_field *sl_schema_rows(enum sl_kind kind)
+{
+    return field_rows[row_of(kind)];
 }
 
 const struct sl_node *sl_schema(enum sl_kind kind)

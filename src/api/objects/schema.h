@@ -78,5 +78,15 @@ struct sl_idle {
 const struct sl_idle *sl_schema_idle(size_t *count);
 
 const struct sl_node *sl_schema(enum sl_kind kind);
+/* The same of v1beta1, of kinds that have it. */
+const struct sl_node *sl_schema_old(enum sl_kind kind);
+/* How a field of v1beta2 that only moved is called in v1beta1; the path itself when it has the same name there, NULL when
+ * v1beta1 has none. The caller frees it. */
+char *sl_schema_old_path(enum sl_kind kind, const char *path);
+/* Adds a row to a tree, and says what its nodes have below them: for those who make trees. */
+struct sl_node *sl_schema_root_new(void);
+void sl_schema_add(struct sl_node *root, const struct sl_field *row);
+void sl_schema_mark(struct sl_node *root);
+const struct sl_field *sl_schema_rows(enum sl_kind kind); /* path NULL ends */
 const struct sl_column *sl_schema_columns(enum sl_kind kind, size_t *count);
 #endif

@@ -28,7 +28,7 @@
      .up = sl_reshape_##up_,                                                                       \
      .down = sl_reshape_##down_},
 static const struct sl_difference differences[] = {
-#include "api/versions/differences.def"
+#include "api/schema/versions.def"
 };
 #define DIFFERENCES (sizeof differences / sizeof differences[0])
 

@@ -21,7 +21,7 @@ struct sl_reshaping {
  * then the error has causes. What says nothing in the other version is left out. */
 typedef bool sl_reshape(const struct sl_json *from, struct sl_json *to, struct sl_reshaping *r);
 
-struct sl_difference { /* a row of differences.def */
+struct sl_difference { /* a row of schema/versions.def */
     enum sl_kind kind;
     const char *where; /* dotted; [] for each item of a list */
     const char *old_names[SL_DIFFERENCE_NAMES], *new_names[SL_DIFFERENCE_NAMES];
