@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/versions/versions.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -45,7 +46,11 @@ void sl_answer_error(struct sl_request *r, const struct sl_error *e)
 {
     SL_PRE(e->code != SL_CODE_OK);
     const char *name = r->subject != NULL ? r->subject : r->route.name != NULL ? r->route.name : "";
-    struct sl_json *status = sl_status_new(e, r->route.kind, name);
+    struct sl_error said = *e;
+    if (r->route.old && r->route.kind != SL_KIND_COUNT && e->cause_count > 0) {
+        sl_version_error_old(r->route.kind, &said);
+    }
+    struct sl_json *status = sl_status_new(&said, r->route.kind, name);
     r->wait = r->wrote = r->again = false;
     sl_answer_json(r, sl_code_http(e->code), status);
     sl_json_free(status);
@@ -136,22 +141,30 @@ struct sl_json *sl_shape_metadata_new(const struct sl_json *object)
 }
 
 /* What a row carries besides its cells: "Metadata" (default), "Object" or "None". */
-static struct sl_json *row_object(struct sl_json *object, const char *include)
+static struct sl_json *row_object(const struct sl_shown *shown, struct sl_json *object,
+                                  const char *include)
 {
-    if (strcmp(include, "Object") == 0) {
-        return sl_json_ref(object);
+    struct sl_error e = {0};
+    if (strcmp(include, "None") == 0) {
+        return NULL;
     }
-    return strcmp(include, "None") == 0 ? NULL : sl_shape_metadata_new(object);
+    struct sl_json *seen = sl_shown_new(shown, object, &e);
+    if (strcmp(include, "Object") == 0 && seen != NULL) {
+        return seen;
+    }
+    struct sl_json *metadata = sl_shape_metadata_new(seen != NULL ? seen : object);
+    sl_json_free(seen);
+    return metadata;
 }
 
-struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, const char *include,
-                                   bool headers)
+struct sl_json *sl_shape_table_new(const struct sl_shown *shown, struct sl_json *objects,
+                                   const char *include, bool headers)
 {
-    struct sl_json *table = sl_table_new(kind, objects, sl_clock_now_ms());
+    struct sl_json *table = sl_table_new(shown->kind, objects, sl_clock_now_ms());
     struct sl_json *rows = sl_json_get(table, "rows");
     SL_ASSERT(sl_json_len(rows) == sl_json_len(objects));
     for (size_t i = 0; i < sl_json_len(rows); i++) {
-        struct sl_json *carried = row_object(sl_json_at(objects, i), include);
+        struct sl_json *carried = row_object(shown, sl_json_at(objects, i), include);
         if (carried != NULL) {
             sl_json_set(sl_json_at(rows, i), "object", carried);
         } else {
@@ -176,8 +189,9 @@ static struct sl_json *shape_object(const struct sl_request *r, struct sl_json *
     }
     struct sl_json *one = sl_json_new_list();
     sl_json_append(one, sl_json_ref(object));
-    struct sl_json *table = sl_shape_table_new(
-        r->route.kind, one, sl_request_arg(r, "includeObject", "Metadata"), true);
+    struct sl_shown shown = sl_shown_by(r);
+    struct sl_json *table =
+        sl_shape_table_new(&shown, one, sl_request_arg(r, "includeObject", "Metadata"), true);
     sl_json_set_text(sl_json_path_make(table, "metadata"), "resourceVersion",
                      sl_object_resource_version(object));
     sl_json_free(one);
@@ -186,7 +200,16 @@ static struct sl_json *shape_object(const struct sl_request *r, struct sl_json *
 
 void sl_answer_object(struct sl_request *r, int status, struct sl_json *object)
 {
-    struct sl_json *shaped = shape_object(r, object);
+    struct sl_error e = {0};
+    struct sl_shown shown = sl_shown_by(r);
+    bool table = r->accept.shape == SL_SHAPE_TABLE; /* made of the object as it is stored */
+    struct sl_json *seen = table ? sl_json_ref(object) : sl_shown_new(&shown, object, &e);
+    if (seen == NULL) {
+        sl_answer_error(r, &e);
+        return;
+    }
+    struct sl_json *shaped = shape_object(r, seen);
     sl_answer_json(r, status, shaped);
     sl_json_free(shaped);
+    sl_json_free(seen);
 }

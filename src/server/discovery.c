@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/versions/versions.h"
 #include "base/check.h"
 #include "server/rest.h"
 
@@ -57,6 +58,18 @@ static bool is_first(int kind, bool by_version)
     return true;
 }
 
+/* Of the kind at that place, in `api_version`, which may be one that it has besides. */
+static bool is_in(int kind, const char *api_version)
+{
+    return strcmp(info_at(kind)->api_version, api_version) == 0 ||
+           (strcmp(api_version, SL_VERSION_OLD) == 0 && sl_version_has_old((enum sl_kind)kind));
+}
+
+static bool has_old(const char *group)
+{
+    return strcmp(group, "kueue.x-k8s.io") == 0;
+}
+
 /* --- resources of a version ------------------------------------------------------------------ */
 
 static struct sl_json *resource_new(const struct sl_kind_info *info)
@@ -98,7 +111,7 @@ static bool serve_resources(struct sl_request *r)
     sl_json_set_text(list, "groupVersion", version);
     struct sl_json *resources = list_in(list, "resources");
     for (int i = 0; i < (int)sl_kind_end(); i++) {
-        if (strcmp(info_at(i)->api_version, version) == 0) {
+        if (is_in(i, version)) {
             sl_json_append(resources, resource_new(info_at(i)));
             if (info_at(i)->has_status) {
                 sl_json_append(resources, status_resource_new(info_at(i)));
@@ -115,11 +128,11 @@ static bool serve_resources(struct sl_request *r)
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-static struct sl_json *version_new(const struct sl_kind_info *info)
+static struct sl_json *version_new(const char *api_version, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
-    sl_json_set_text(o, "groupVersion", info->api_version);
-    sl_json_set_text(o, "version", info->version);
+    sl_json_set_text(o, "groupVersion", api_version);
+    sl_json_set_text(o, "version", version);
     return o;
 }
 
@@ -131,10 +144,13 @@ static struct sl_json *group_new(int first)
     struct sl_json *versions = list_in(o, "versions");
     for (int i = first; i < (int)sl_kind_end(); i++) {
         if (strcmp(info_at(i)->group, info->group) == 0 && is_first(i, true)) {
-            sl_json_append(versions, version_new(info_at(i)));
+            sl_json_append(versions, version_new(info_at(i)->api_version, info_at(i)->version));
         }
     }
-    sl_json_set(o, "preferredVersion", version_new(info));
+    if (has_old(info->group)) {
+        sl_json_append(versions, version_new(SL_VERSION_OLD, SL_VERSION_OLD_NAME));
+    }
+    sl_json_set(o, "preferredVersion", version_new(info->api_version, info->version));
     return o;
 }
 
@@ -178,20 +194,20 @@ static void serve_core_versions(struct sl_request *r)
 
 /* --- aggregated discovery -------------------------------------------------------------------- */
 
-static struct sl_json *response_kind_new(const struct sl_kind_info *info)
+static struct sl_json *response_kind_new(const struct sl_kind_info *info, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
     sl_json_set_text(o, "group", info->group);
-    sl_json_set_text(o, "version", info->version);
+    sl_json_set_text(o, "version", version);
     sl_json_set_text(o, "kind", info->kind);
     return o;
 }
 
-static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info)
+static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
     sl_json_set_text(o, "resource", info->plural);
-    sl_json_set(o, "responseKind", response_kind_new(info));
+    sl_json_set(o, "responseKind", response_kind_new(info, version));
     sl_json_set_text(o, "scope", info->namespaced ? "Namespaced" : "Cluster");
     sl_json_set_text(o, "singularResource", info->singular);
     add_words(o, "verbs", "create,delete,deletecollection,get,list,patch,update,watch");
@@ -204,22 +220,22 @@ static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info)
     if (info->has_status) {
         struct sl_json *status = sl_json_new_map();
         sl_json_set_text(status, "subresource", "status");
-        sl_json_set(status, "responseKind", response_kind_new(info));
+        sl_json_set(status, "responseKind", response_kind_new(info, version));
         add_words(status, "verbs", "get,patch,update");
         sl_json_append(list_in(o, "subresources"), status);
     }
     return o;
 }
 
-static struct sl_json *aggregated_version_new(const struct sl_kind_info *first)
+static struct sl_json *aggregated_version_new(const char *api_version, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
-    sl_json_set_text(o, "version", first->version);
+    sl_json_set_text(o, "version", version);
     sl_json_set_text(o, "freshness", "Current");
     struct sl_json *resources = list_in(o, "resources");
     for (int i = 0; i < (int)sl_kind_end(); i++) {
-        if (strcmp(info_at(i)->api_version, first->api_version) == 0) {
-            sl_json_append(resources, aggregated_resource_new(info_at(i)));
+        if (is_in(i, api_version)) {
+            sl_json_append(resources, aggregated_resource_new(info_at(i), version));
         }
     }
     return o;
@@ -243,8 +259,12 @@ static void serve_aggregated(struct sl_request *r, bool core)
         struct sl_json *versions = list_in(group, "versions");
         for (int j = i; j < (int)sl_kind_end(); j++) {
             if (strcmp(info_at(j)->group, info_at(i)->group) == 0 && is_first(j, true)) {
-                sl_json_append(versions, aggregated_version_new(info_at(j)));
+                sl_json_append(
+                    versions, aggregated_version_new(info_at(j)->api_version, info_at(j)->version));
             }
+        }
+        if (has_old(info_at(i)->group)) {
+            sl_json_append(versions, aggregated_version_new(SL_VERSION_OLD, SL_VERSION_OLD_NAME));
         }
         sl_json_append(items, group);
     }

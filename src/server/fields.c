@@ -78,7 +78,7 @@ static void refuse_fields(struct sl_request *r, const struct sl_json *unknown)
     sl_error_clear(&e);
     (void)sl_error_set(&e, SL_CODE_BAD_REQUEST,
                        "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-                       info->kind, info->version, info->kind, text.data);
+                       info->kind, r->route.version, info->kind, text.data);
     sl_answer_error(r, &e);
     sl_buf_fini(&text);
 }
@@ -97,7 +97,10 @@ bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_j
         r->twice = NULL;
         return true;
     }
-    bool known = is_known(w->kind);
+    if (r->route.old) {
+        sl_object_unknown_old(w->kind, r->named, unknown);
+    }
+    bool known = is_known(w->kind) && !r->route.old;
     bool by_path = w->verb == SL_VERB_PATCH_MERGE && w->patch_type == SL_PATCH_IS_JSON;
     if (known && by_path && !find_patched(r, w->body, unknown)) {
         return false;

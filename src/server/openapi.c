@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/versions/versions.h"
 #include "server/rest.h"
 #include "base/check.h"
 
@@ -14,12 +15,28 @@ static const struct sl_kind_info *info_at(int kind)
     return sl_kind_info((enum sl_kind)kind);
 }
 
-static struct sl_json *gvk_new(const struct sl_kind_info *info)
+/* A kind in one of its versions. */
+struct versioned {
+    const struct sl_kind_info *info;
+    const char *version, *api_version;
+    bool old;
+};
+
+static struct versioned versioned(int kind, bool old)
+{
+    const struct sl_kind_info *info = info_at(kind);
+    return (struct versioned){.info = info,
+                              .version = old ? SL_VERSION_OLD_NAME : info->version,
+                              .api_version = old ? SL_VERSION_OLD : info->api_version,
+                              .old = old};
+}
+
+static struct sl_json *gvk_new(const struct versioned *v)
 {
     struct sl_json *o = sl_json_new_map();
-    sl_json_set_text(o, "group", info->group);
-    sl_json_set_text(o, "version", info->version);
-    sl_json_set_text(o, "kind", info->kind);
+    sl_json_set_text(o, "group", v->info->group);
+    sl_json_set_text(o, "version", v->version);
+    sl_json_set_text(o, "kind", v->info->kind);
     return o;
 }
 
@@ -32,26 +49,27 @@ static void add_parameter(struct sl_json *list, const char *name)
     sl_json_append(list, o);
 }
 
-static void schema_name(const struct sl_kind_info *info, char out[static 160])
+static void schema_name(const struct versioned *v, char out[static 160])
 {
-    (void)snprintf(out, 160, "%s.%s.%s", info->group[0] != '\0' ? info->group : "core",
-                   info->version, info->kind);
+    (void)snprintf(out, 160, "%s.%s.%s", v->info->group[0] != '\0' ? v->info->group : "core",
+                   v->version, v->info->kind);
 }
 
-static struct sl_json *schema_new(const struct sl_kind_info *info)
+static struct sl_json *schema_new(const struct versioned *v)
 {
-    struct sl_json *o = sl_object_schema_new(info->id);
+    struct sl_json *o =
+        v->old ? sl_object_schema_old_new(v->info->id) : sl_object_schema_new(v->info->id);
     struct sl_json *kinds = sl_json_new_list();
-    sl_json_append(kinds, gvk_new(info));
+    sl_json_append(kinds, gvk_new(v));
     sl_json_set(o, "x-kubernetes-group-version-kind", kinds);
     return o;
 }
 
-static void path_of(const struct sl_kind_info *info, char out[static 256])
+static void path_of(const struct versioned *v, char out[static 256])
 {
+    const struct sl_kind_info *info = v->info;
     (void)snprintf(out, 256, "/%s/%s/%s%s/{name}", info->group[0] != '\0' ? "apis" : "api",
-                   info->api_version, info->namespaced ? "namespaces/{namespace}/" : "",
-                   info->plural);
+                   v->api_version, info->namespaced ? "namespaces/{namespace}/" : "", info->plural);
 }
 
 static struct sl_json *responses_new(void)
@@ -61,7 +79,7 @@ static struct sl_json *responses_new(void)
     return o;
 }
 
-static struct sl_json *patch_path_new(const struct sl_kind_info *info)
+static struct sl_json *patch_path_new(const struct versioned *v)
 {
     struct sl_json *o = sl_json_new_map();
     struct sl_json *patch = sl_json_path_make(o, "patch");
@@ -72,7 +90,7 @@ static struct sl_json *patch_path_new(const struct sl_kind_info *info)
     sl_json_set(patch, "parameters", parameters);
     sl_json_set(patch, "responses", responses_new());
     sl_json_set_text(patch, "x-kubernetes-action", "patch");
-    sl_json_set(patch, "x-kubernetes-group-version-kind", gvk_new(info));
+    sl_json_set(patch, "x-kubernetes-group-version-kind", gvk_new(v));
     return o;
 }
 
@@ -85,19 +103,19 @@ static struct sl_json *document_new(const char *api_version)
     sl_json_set_text(sl_json_path_make(o, "info"), "version", "v1");
     struct sl_json *paths = sl_json_path_make(o, "paths");
     struct sl_json *schemas = sl_json_path_make(o, "components.schemas");
-    bool any = false;
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = 0; i < 2 * (int)sl_kind_end(); i++) {
         char path[256], name[160];
-        if (api_version != NULL && strcmp(info_at(i)->api_version, api_version) != 0) {
+        struct versioned v = versioned(i / 2, i % 2 == 1);
+        if ((v.old && !sl_version_has_old(v.info->id)) ||
+            (api_version != NULL && strcmp(v.api_version, api_version) != 0)) {
             continue;
         }
-        path_of(info_at(i), path);
-        schema_name(info_at(i), name);
-        sl_json_set(paths, path, patch_path_new(info_at(i)));
-        sl_json_set(schemas, name, schema_new(info_at(i)));
-        any = true;
+        path_of(&v, path);
+        schema_name(&v, name);
+        sl_json_set(paths, path, patch_path_new(&v));
+        sl_json_set(schemas, name, schema_new(&v));
     }
-    if (!any) {
+    if (sl_json_len(paths) == 0) {
         sl_json_free(o);
         return NULL;
     }
@@ -132,19 +150,24 @@ static void serve_v2(struct sl_request *r)
     sl_json_free(v3);
 }
 
+static void add_document(struct sl_json *paths, const char *root, const char *api_version)
+{
+    char key[128], url[160];
+    (void)snprintf(key, sizeof key, "%s/%s", root, api_version);
+    (void)snprintf(url, sizeof url, "/openapi/v3/%s", key);
+    struct sl_json *entry = sl_json_new_map();
+    sl_json_set_text(entry, "serverRelativeURL", url);
+    sl_json_set(paths, key, entry);
+}
+
 static void serve_v3_index(struct sl_request *r)
 {
     struct sl_json *o = sl_json_new_map();
     struct sl_json *paths = sl_json_path_make(o, "paths");
     for (int i = 0; i < (int)sl_kind_end(); i++) {
-        char key[128], url[160];
-        (void)snprintf(key, sizeof key, "%s/%s", info_at(i)->group[0] != '\0' ? "apis" : "api",
-                       info_at(i)->api_version);
-        (void)snprintf(url, sizeof url, "/openapi/v3/%s", key);
-        struct sl_json *entry = sl_json_new_map();
-        sl_json_set_text(entry, "serverRelativeURL", url);
-        sl_json_set(paths, key, entry);
+        add_document(paths, info_at(i)->group[0] != '\0' ? "apis" : "api", info_at(i)->api_version);
     }
+    add_document(paths, "apis", SL_VERSION_OLD);
     sl_answer_json(r, 200, o);
     sl_json_free(o);
 }

@@ -38,7 +38,7 @@ void sl_read_get(struct sl_request *r)
 struct list {
     struct sl_stream stream;
     struct sl_rest *rest;
-    enum sl_kind kind;
+    struct sl_shown shown;
     enum sl_shape shape;
     char *ns, *include;
     struct sl_choice choice;
@@ -49,8 +49,9 @@ struct list {
     bool whole;        /* it is printed from one value: as YAML, or with blanks */
     uint64_t revision; /* of the first page */
     size_t items;
-    struct sl_buf *out;   /* while a page is read */
-    struct sl_json *rows; /* parsed objects of a Table's page */
+    struct sl_buf *out;    /* while a page is read */
+    struct sl_json *rows;  /* parsed objects of a Table's page */
+    struct sl_error error; /* why an object could not be shown */
 };
 
 static void list_free(struct sl_stream *stream)
@@ -80,11 +81,27 @@ static void add_value(struct list *l, const struct sl_json *value)
     sl_json_print(value, l->out);
 }
 
+/* One that cannot be shown ends the list: a list without it would say that there is none. */
+static void add_shown(struct list *l, struct sl_json *object, bool whole)
+{
+    struct sl_json *seen =
+        l->error.code == SL_CODE_OK ? sl_shown_new(&l->shown, object, &l->error) : NULL;
+    if (seen != NULL) {
+        struct sl_json *value = whole ? sl_json_ref(seen) : sl_shape_metadata_new(seen);
+        add_value(l, value);
+        sl_json_free(value);
+    }
+    sl_json_free(seen);
+}
+
 static void add_metadata(void *context, struct sl_json *object)
 {
-    struct sl_json *partial = sl_shape_metadata_new(object);
-    add_value(context, partial);
-    sl_json_free(partial);
+    add_shown(context, object, false);
+}
+
+static void add_old(void *context, struct sl_json *object)
+{
+    add_shown(context, object, true);
 }
 
 static void keep_object(void *context, struct sl_json *object)
@@ -95,7 +112,7 @@ static void keep_object(void *context, struct sl_json *object)
 
 static void add_rows(struct list *l)
 {
-    struct sl_json *table = sl_shape_table_new(l->kind, l->rows, l->include, true);
+    struct sl_json *table = sl_shape_table_new(&l->shown, l->rows, l->include, true);
     const struct sl_json *rows = sl_json_get(table, "rows");
     for (size_t i = 0; i < sl_json_len(rows); i++) {
         add_value(l, sl_json_at(rows, i));
@@ -106,6 +123,9 @@ static void add_rows(struct list *l)
 static enum sl_code read_shape(struct list *l, const struct sl_store_list *q, uint64_t *revision,
                                char **next, struct sl_error *e)
 {
+    if (l->shape == SL_SHAPE_OBJECT && l->shown.old) {
+        return sl_store_list(l->rest->store, q, add_old, l, revision, next, e);
+    }
     if (l->shape == SL_SHAPE_OBJECT) {
         return sl_store_list_text(l->rest->store, q, add_text, l, revision, next, e);
     }
@@ -135,7 +155,7 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
     uint64_t revision = 0;
     char *next = NULL;
     const size_t before = l->items, bytes_before = out->len;
-    struct sl_store_list q = {.kind = l->kind,
+    struct sl_store_list q = {.kind = l->shown.kind,
                               .ns = l->ns,
                               .labels = l->choice.labels,
                               .fields = l->choice.fields,
@@ -146,6 +166,11 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
                               .work_max = l->whole ? WHOLE_STEPS : SL_SLICE_STEPS};
     l->out = out;
     enum sl_code code = read_shape(l, &q, &revision, &next, e);
+    if (code == SL_CODE_OK && l->error.code != SL_CODE_OK) {
+        *e = l->error;
+        code = e->code;
+        sl_mem_free(next);
+    }
     if (code != SL_CODE_OK) {
         return code;
     }
@@ -172,16 +197,16 @@ static void print_metadata(const struct list *l, struct sl_buf *out)
 
 static void print_head(const struct list *l, struct sl_buf *out)
 {
-    const struct sl_kind_info *info = sl_kind_info(l->kind);
+    const struct sl_kind_info *info = sl_kind_info(l->shown.kind);
     if (l->shape == SL_SHAPE_OBJECT) {
         sl_buf_print(out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",", info->kind,
-                     info->api_version);
+                     sl_shown_version(&l->shown));
     } else if (l->shape == SL_SHAPE_METADATA) {
         sl_buf_text(out,
                     "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",");
     } else {
         struct sl_json *none = sl_json_new_list();
-        struct sl_json *table = sl_shape_table_new(l->kind, none, "None", true);
+        struct sl_json *table = sl_shape_table_new(&l->shown, none, "None", true);
         sl_buf_text(out,
                     "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"columnDefinitions\":");
         sl_json_print(sl_json_get(table, "columnDefinitions"), out);
@@ -280,7 +305,7 @@ static struct list *list_new(struct sl_request *r)
     bool whole = r->accept.yaml || sl_request_flag(r, "pretty");
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
-                       .kind = r->route.kind,
+                       .shown = sl_shown_by(r),
                        .shape = r->accept.shape,
                        .ns = sl_mem_text(r->route.ns),
                        .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),

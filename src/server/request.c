@@ -5,6 +5,7 @@
  * path means. */
 #include <string.h>
 
+#include "api/versions/versions.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -121,6 +122,7 @@ void sl_request_fini(struct sl_request *r)
     sl_mem_free(r->token);
     sl_mem_free(r->subject);
     sl_json_free(r->twice);
+    sl_json_free(r->named);
     sl_buf_fini(&r->body);
 }
 
@@ -208,11 +210,26 @@ static const char *segment(const struct sl_request *r, size_t at)
     return at < r->segment_count ? r->segments[at] : "";
 }
 
+/* A kind that has v1beta1, too. */
+static enum sl_kind find_old(struct sl_request *r, const char *resource)
+{
+    if (strcmp(r->route.group, "kueue.x-k8s.io") != 0 ||
+        strcmp(r->route.version, SL_VERSION_OLD_NAME) != 0) {
+        return SL_KIND_COUNT;
+    }
+    enum sl_kind kind = sl_kind_find(r->route.group, "v1beta2", resource);
+    r->route.old = kind != SL_KIND_COUNT && sl_version_has_old(kind);
+    return r->route.old ? kind : SL_KIND_COUNT;
+}
+
 /* RESOURCE [/NAME [/SUBRESOURCE]] from segment `at` on. */
 static void route_resource(struct sl_request *r, size_t at, const char *ns)
 {
     struct sl_route *route = &r->route;
     enum sl_kind kind = sl_kind_find(route->group, route->version, segment(r, at));
+    if (kind == SL_KIND_COUNT) {
+        kind = find_old(r, segment(r, at));
+    }
     size_t rest = r->segment_count - at;
     if (kind == SL_KIND_COUNT || rest > 3 || (rest == 3 && !is(r, at + 2, "status"))) {
         return;

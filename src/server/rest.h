@@ -80,6 +80,7 @@ struct sl_route {
     enum sl_kind kind;
     const char *ns, *name; /* "" when the path has none */
     bool status;           /* the subresource */
+    bool old;              /* in v1beta1 of a kind that has it */
 };
 
 struct sl_arg {
@@ -107,6 +108,8 @@ struct sl_request {
     bool wrote;                 /* ... and is void when that fails; a read is served again */
     /* It is served again (deletecollection, a long page): after the commit, or in another turn. */
     bool again;
+    struct sl_json
+        *named;    /* a body in v1beta1 as it came, for complaints about its fields; owned */
     char *token;   /* where it goes on; owned */
     char *subject; /* the name in the body of a create, for errors; owned */
 };
@@ -141,11 +144,29 @@ void sl_answer_warn(struct sl_request *r, const char *format, ...)
 void sl_answer_no_resource(struct sl_request *r);
 void sl_answer_success(struct sl_request *r,
                        const struct sl_json *object); /* Status of a deletion */
+/* What a client sees: a kind, in one of its versions. */
+struct sl_shown {
+    enum sl_kind kind;
+    bool old;
+};
 /* For lists and watches. headers: with column definitions. */
-struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, const char *include,
-                                   bool headers);
+struct sl_json *sl_shape_table_new(const struct sl_shown *shown, struct sl_json *objects,
+                                   const char *include, bool headers);
 struct sl_json *sl_shape_metadata_new(const struct sl_json *object);
 void sl_answer_object(struct sl_request *r, int status, struct sl_json *object);
+
+/* --- v1beta1 ---------------------------------------------------------------------------------- */
+const char *sl_shown_version(const struct sl_shown *shown); /* "kueue.x-k8s.io/v1beta1" */
+struct sl_shown sl_shown_by(const struct sl_request *r);
+/* An object of the store as the client sees it; the caller frees it. NULL and an error: it cannot be said in v1beta1. */
+struct sl_json *sl_shown_new(const struct sl_shown *shown, struct sl_json *object,
+                             struct sl_error *e);
+/* A body in v1beta1 becomes one of the store. False: answered with an error. */
+bool sl_version_take(struct sl_request *r, struct sl_json **body);
+/* A patch of an object that the client sees in v1beta1 becomes an update, or what is applied a create. False: answered
+ * with an error. */
+bool sl_version_take_patch(struct sl_request *r, struct sl_json **body, struct sl_write *w,
+                           struct sl_json **stored);
 
 /* Appends to `unknown` the fields that the write names and its kind does not have. False, and an answer, when
  * fieldValidation=Strict refuses them, or says something else than Kubernetes knows. */

@@ -263,6 +263,9 @@ void sl_rest_serve(struct sl_request *r)
         return;
     }
     serve_target(r);
+    if (r->route.old) { /* Kueue's words */
+        sl_answer_warn(r, "This version is deprecated. Use v1beta2 instead.");
+    }
     SL_POST(r->answer.status >= 200);
 }
 

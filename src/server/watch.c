@@ -24,7 +24,7 @@
 struct watch {
     struct sl_stream stream;
     struct sl_rest *rest;
-    enum sl_kind kind;
+    struct sl_shown shown;
     enum sl_shape shape;
     char *ns, *include;
     struct sl_choice choice;
@@ -67,35 +67,49 @@ static void put_value(struct watch *w, const char *type, const struct sl_json *v
     sl_buf_fini(&text);
 }
 
+static void put_unreadable(const struct watch *w, const struct sl_error *e)
+{
+    sl_log(SL_LOG_ERROR, "an event is not passed to a watch: its object cannot be read", "kind",
+           sl_kind_info(w->shown.kind)->kind, "error", e->text, NULL);
+}
+
 static void put_object(struct watch *w, const char *type, struct sl_json *object)
 {
+    struct sl_error e = {0};
     struct sl_json *shaped;
+    struct sl_json *seen = sl_shown_new(&w->shown, object, &e);
+    if (seen == NULL) { /* one object must not end what all others get */
+        put_unreadable(w, &e);
+        return;
+    }
     if (w->shape == SL_SHAPE_METADATA) {
-        shaped = sl_shape_metadata_new(object);
+        shaped = sl_shape_metadata_new(seen);
     } else if (w->shape == SL_SHAPE_TABLE) {
         struct sl_json *one = sl_json_new_list();
         sl_json_append(one, sl_json_ref(object));
-        shaped = sl_shape_table_new(w->kind, one, w->include, !w->headers_sent);
+        shaped = sl_shape_table_new(&w->shown, one, w->include, !w->headers_sent);
         w->headers_sent = true;
         sl_json_free(one);
     } else {
-        shaped = sl_json_ref(object);
+        shaped = sl_json_ref(seen);
     }
     put_value(w, type, shaped);
     sl_json_free(shaped);
+    sl_json_free(seen);
 }
 
 static void put_bookmark(struct watch *w, bool initial_end)
 {
     char revision[24];
-    const struct sl_kind_info *info = sl_kind_info(w->kind);
+    const struct sl_kind_info *info = sl_kind_info(w->shown.kind);
     struct sl_json *mark = sl_json_new_map();
     bool table = w->shape == SL_SHAPE_TABLE, partial = w->shape == SL_SHAPE_METADATA;
     sl_json_set_text(mark, "kind",
                      table     ? "Table"
                      : partial ? "PartialObjectMetadata"
                                : info->kind);
-    sl_json_set_text(mark, "apiVersion", table || partial ? "meta.k8s.io/v1" : info->api_version);
+    sl_json_set_text(mark, "apiVersion",
+                     table || partial ? "meta.k8s.io/v1" : sl_shown_version(&w->shown));
     struct sl_json *metadata = sl_json_path_make(mark, "metadata");
     (void)snprintf(revision, sizeof revision, "%llu", (unsigned long long)w->since);
     sl_json_set_text(metadata, "resourceVersion", revision);
@@ -157,19 +171,19 @@ static void pass_event(struct watch *w, const struct sl_store_event *event)
     static const char *const names[] = {[SL_WATCH_ADDED] = "ADDED",
                                         [SL_WATCH_MODIFIED] = "MODIFIED",
                                         [SL_WATCH_DELETED] = "DELETED"};
-    if (selects_all(w) && w->shape == SL_SHAPE_OBJECT) {
+    bool as_stored = w->shape == SL_SHAPE_OBJECT && !w->shown.old;
+    if (selects_all(w) && as_stored) {
         put_event(w, names[event->type], event->text, event->text_size);
         return;
     }
     struct sl_error e;
     struct sl_json *object = sl_json_parse(event->text, event->text_size, &e);
     if (object == NULL) { /* one damaged object must not end what all others get */
-        sl_log(SL_LOG_ERROR, "an event is not passed to a watch: its object cannot be read", "kind",
-               sl_kind_info(w->kind)->kind, "error", e.text, NULL);
+        put_unreadable(w, &e);
         return;
     }
     const char *type = type_for(w, event, object);
-    if (type != NULL && w->shape == SL_SHAPE_OBJECT) {
+    if (type != NULL && as_stored) {
         put_event(w, type, event->text, event->text_size);
     } else if (type != NULL) {
         put_object(w, type, object);
@@ -184,7 +198,8 @@ static enum sl_stream_step fill_live(struct watch *w, size_t until)
     bool found = true;
     uint64_t begin = sl_effort_steps;
     while (found && w->out->len < until && sl_effort_steps - begin < SL_SLICE_STEPS) {
-        if (sl_store_next(w->rest->store, w->kind, &w->since, &event, &found, &e) != SL_CODE_OK) {
+        if (sl_store_next(w->rest->store, w->shown.kind, &w->since, &event, &found, &e) !=
+            SL_CODE_OK) {
             put_error(w, &e);
             return SL_STREAM_END;
         }
@@ -218,7 +233,7 @@ static enum sl_stream_step fill_initial(struct watch *w)
     if (sl_store_dirty(w->rest->store)) {
         return SL_STREAM_WAIT;
     }
-    struct sl_store_list q = {.kind = w->kind,
+    struct sl_store_list q = {.kind = w->shown.kind,
                               .ns = w->ns,
                               .labels = w->choice.labels,
                               .fields = w->choice.fields,
@@ -271,7 +286,7 @@ static bool watch_ready(struct sl_stream *stream, int64_t now_ms)
     }
     uint64_t since = w->since;
     if (now_ms >= w->deadline_ms || (w->bookmarks && now_ms >= w->bookmark_ms) ||
-        sl_store_next(w->rest->store, w->kind, &since, &event, &found, NULL) != SL_CODE_OK ||
+        sl_store_next(w->rest->store, w->shown.kind, &since, &event, &found, NULL) != SL_CODE_OK ||
         found) {
         return true;
     }
@@ -321,7 +336,7 @@ static struct watch *watch_new(struct sl_request *r, uint64_t since, long long t
     struct watch *w = sl_mem_new(1, sizeof *w);
     *w = (struct watch){.stream = {watch_fill, watch_ready, watch_free},
                         .rest = r->rest,
-                        .kind = r->route.kind,
+                        .shown = sl_shown_by(r),
                         .shape = r->accept.shape,
                         .ns = sl_mem_text(r->route.ns),
                         .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),

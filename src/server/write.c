@@ -17,17 +17,19 @@ static bool is_kueue(enum sl_kind kind)
 static bool check_type(struct sl_request *r, const struct sl_json *body)
 {
     const struct sl_kind_info *info = sl_kind_info(r->route.kind);
-    const char *version = sl_json_text(sl_json_get(body, "apiVersion"), info->api_version);
+    struct sl_shown shown = sl_shown_by(r);
+    const char *due = sl_shown_version(&shown);
+    const char *version = sl_json_text(sl_json_get(body, "apiVersion"), due);
     const char *kind = sl_json_text(sl_json_get(body, "kind"), info->kind);
     if (sl_json_type(body) != SL_JSON_MAP) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "the body has to be an object");
         return false;
     }
-    if (strcmp(version, info->api_version) != 0) {
+    if (strcmp(version, due) != 0) {
         sl_answer_fail(
             r, SL_CODE_BAD_REQUEST,
             "the API version in the data (%.100s) does not match the expected API version (%s)",
-            version, info->api_version);
+            version, due);
         return false;
     }
     if (strcmp(kind, info->kind) != 0) {
@@ -83,7 +85,8 @@ void sl_write_create(struct sl_request *r)
 {
     bool dry_run;
     struct sl_json *body = sl_body_parse(r, false);
-    if (body != NULL && check_type(r, body) && sl_request_dry_run(r, NULL, &dry_run)) {
+    if (body != NULL && check_type(r, body) && sl_request_dry_run(r, NULL, &dry_run) &&
+        sl_version_take(r, &body)) {
         if (sl_json_type(sl_json_get(body, "metadata")) == SL_JSON_NULL) {
             sl_json_set(body, "metadata", sl_json_new_map()); /* then the name is what is missing */
         }
@@ -125,7 +128,7 @@ void sl_write_update(struct sl_request *r)
     bool dry_run;
     struct sl_json *body = sl_body_parse(r, false);
     if (body != NULL && check_type(r, body) && check_version_given(r, body) &&
-        sl_request_dry_run(r, NULL, &dry_run)) {
+        sl_request_dry_run(r, NULL, &dry_run) && sl_version_take(r, &body)) {
         struct sl_write w =
             write_of(r, r->route.status ? SL_VERB_UPDATE_STATUS : SL_VERB_UPDATE, body);
         w.dry_run = dry_run;
@@ -204,11 +207,29 @@ static void warn_of_kept(struct sl_request *r, const struct sl_json *stored,
     sl_buf_fini(&path);
 }
 
+/* What was applied in v1beta1. */
+static bool take_applied(struct sl_request *r, struct sl_json **body, struct sl_write *w,
+                         struct sl_json **stored)
+{
+    if (!r->route.old) {
+        return true;
+    }
+    if (w->verb == SL_VERB_CREATE) {
+        bool taken = sl_version_take(r, body);
+        w->body = *body;
+        return taken;
+    }
+    sl_json_free(*stored);
+    *stored = NULL;
+    return sl_version_take_patch(r, body, w, stored);
+}
+
 /* Apply, simplified: what is given is merged in, and the object is made when it is not there. Which
  * manager set which field is not tracked, so a field left out stays; of Kueue's kinds that is warned of.
  * Conditions and checks in a status merge by their names, as several clients write them side by side. */
-static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
+static void apply(struct sl_request *r, struct sl_json **given, bool dry_run)
 {
+    struct sl_json *body = *given;
     struct sl_error e;
     struct sl_json *stored = NULL;
     if (!check_type(r, body)) {
@@ -234,9 +255,13 @@ static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
             is_kueue(r->route.kind) && !r->route.status ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
     }
     w.dry_run = dry_run;
+    if (!take_applied(r, given, &w, &stored)) {
+        sl_json_free(stored);
+        return;
+    }
     write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);
     if (r->answer.status == 200 && is_kueue(r->route.kind) && !r->route.status) {
-        warn_of_kept(r, stored, body);
+        warn_of_kept(r, stored, r->route.old ? r->named : body);
     }
     sl_json_free(stored);
 }
@@ -255,7 +280,7 @@ void sl_write_patch(struct sl_request *r)
         return;
     }
     if (type == PATCH_APPLY) {
-        apply(r, body, dry_run);
+        apply(r, &body, dry_run);
     } else if (type != PATCH_JSON && sl_json_type(body) != SL_JSON_MAP) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "a merge patch has to be an object");
     } else {
@@ -265,7 +290,11 @@ void sl_write_patch(struct sl_request *r)
                        : type == PATCH_STRATEGIC ? SL_PATCH_IS_STRATEGIC
                                                  : SL_PATCH_IS_MERGE;
         w.dry_run = dry_run;
-        write_and_answer(r, &w, 200);
+        struct sl_json *stored = NULL;
+        if (!r->route.old || sl_version_take_patch(r, &body, &w, &stored)) {
+            write_and_answer(r, &w, 200);
+        }
+        sl_json_free(stored);
     }
     sl_json_free(body);
 }

@@ -297,6 +297,11 @@ struct sl_json *sl_object_schema_new(enum sl_kind kind)
     return root;
 }
 
+struct sl_json *sl_object_schema_old_new(enum sl_kind kind)
+{
+    return new_schema(sl_schema_old(kind), UNKNOWN_KEPT);
+}
+
 static void add_rules(struct sl_json *root, enum sl_kind kind)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {

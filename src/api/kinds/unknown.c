@@ -109,7 +109,8 @@ static bool is_told(const char *key)
     return strcmp(key, "metadata") != 0 && strcmp(key, "status") != 0;
 }
 
-void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
+static void find_unknown(enum sl_kind kind, const struct sl_node *root, const struct sl_json *o,
+                         struct sl_json *list)
 {
     struct sl_json *mine = sl_json_new_map();
     struct walk w = {.kind = kind, .list = list};
@@ -118,7 +119,17 @@ void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_jso
             sl_json_set(mine, m.key, sl_json_ref(m.value));
         }
     }
-    visit(&w, sl_schema(kind), mine, false);
+    visit(&w, root, mine, false);
     sl_buf_fini(&w.path);
     sl_json_free(mine);
+}
+
+void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
+{
+    find_unknown(kind, sl_schema(kind), o, list);
+}
+
+void sl_object_unknown_old(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
+{
+    find_unknown(kind, sl_schema_old(kind), o, list);
 }

@@ -40,11 +40,14 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
 /* Appends to `list` the paths, at most 16, of members of `o` (an object or a merge patch) that the
  * kind's table does not name: misspelt, or newer than this server. metadata and status aside. */
 void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);
+/* The same of an object in v1beta1. */
+void sl_object_unknown_old(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);
 /* Appends to `list` a sentence for each field and annotation of `o` (an object or a merge patch) that Kueue acts on and
  * Sluice does not: idle.def. */
 void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);
 /* The kind's fields as an OpenAPI v3 schema, for `kubectl explain`. Caller frees. */
 struct sl_json *sl_object_schema_new(enum sl_kind kind);
+struct sl_json *sl_object_schema_old_new(enum sl_kind kind); /* of v1beta1 */
 /* The CRD as a YAML document (only for kinds of group kueue.x-k8s.io). */
 void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
 

@@ -88,10 +88,15 @@ static struct sl_node *tree_new(enum sl_kind kind)
     for (const struct sl_field *row = sl_schema_rows(kind); row->path != NULL; row++) {
         struct sl_field moved = *row;
         char *path = sl_schema_old_path(kind, row->path);
-        if (path != NULL) {
+        if (path != NULL && strcmp(path, row->path) != 0) {
             moved.path = path; /* the tree's */
             sl_schema_add(root, &moved);
+            continue;
         }
+        if (path != NULL) {
+            sl_schema_add(root, row);
+        }
+        sl_mem_free(path);
     }
     for (const struct sl_field *row = old_rows[kind]; row != NULL && row->path != NULL; row++) {
         sl_schema_add(root, row);

@@ -257,6 +257,16 @@ static void check_restored(const struct work *w, enum sl_kind kind, const struct
     }
 }
 
+bool sl_version_has_old(enum sl_kind kind)
+{
+    for (size_t i = 0; i < sizeof converted / sizeof converted[0]; i++) {
+        if (converted[i] == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void convert_object(struct sl_json *o, enum sl_kind kind, const char *to, struct sl_error *e)
 {
     struct work w = {
