@@ -68,7 +68,9 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
     }
     sl_config_read_gates(c, gates);
     if (c->document != NULL) {
+        c->old = sl_config_is_old(c->document);
         sl_config_read_fields(c);
+        sl_config_renew(c);
         sl_config_check_rules(c);
         sl_config_check_parts(c);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Kueue's configuration file, config.kueue.x-k8s.io/v1beta2 Configuration: YAML or JSON in, the
+/* Kueue's configuration file, config.kueue.x-k8s.io/v1beta2 (or v1beta1) Configuration: YAML or JSON in, the
  * engine's settings out. Every field and feature gate of Kueue is known; what is unknown or does
  * not fit is refused with its path, all complaints at once; what is known but changes nothing here
  * yet is named in a warning. docs/configuration.md lists which is which. */
@@ -36,6 +36,7 @@ struct sl_config {
         jobs; /* which jobs are managed; what it lends lives as long as this object */
     /* Read, and kept for what the settings lend. */
     struct sl_json *document; /* NULL without a file */
+    bool old;                 /* it is in v1beta1 */
     struct sl_json *gates;    /* as given */
     bool wait_for_pods_ready_off;
     bool quota_check_strategy;

@@ -81,6 +81,13 @@ void sl_config_read_fields(
     struct sl_config *c); /* types, ranges, unknown names; the rest is put where its row says */
 void sl_config_check_rules(struct sl_config *c); /* what a row cannot say */
 void sl_config_check_parts(struct sl_config *c); /* the same for what is warned about */
+/* v1beta1. Is this document one? The version that alone has a field, when that is not the document's; NULL: it has it. And
+ * after its fields were read, what it says becomes what v1beta2 would say. */
+bool sl_config_is_old(const struct sl_json *document);
+const char *sl_config_other_version(const struct sl_config *c, const char *pattern);
+/* What has a default in v1beta1. */
+bool sl_config_may_lack(const struct sl_config *c, const char *path);
+void sl_config_renew(struct sl_config *c);
 /* As Kueue has them. */
 void sl_config_preset_gates(struct sl_config *c);
 void sl_config_read_gates(struct sl_config *c, const char *cli); /* cli: NULL = none */

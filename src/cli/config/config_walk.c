@@ -109,7 +109,7 @@ static void check_required(struct walk *w, const struct sl_json *v)
     size_t len = w->pattern.len;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const char *rest = rows[i].path + len;
-        if (!rows[i].required ||
+        if (!rows[i].required || sl_config_may_lack(w->config, rows[i].path) ||
             (len > 0 && (strncmp(rows[i].path, w->pattern.data, len) != 0 || *rest++ != '.')) ||
             strpbrk(rest, ".[{") != NULL || sl_json_get(v, rest) != NULL) {
             continue;
@@ -178,6 +178,11 @@ static void visit_items(struct walk *w, const struct sl_config_field *row, const
 static void visit(struct walk *w, const struct sl_json *v)
 {
     struct sl_config_field row;
+    const char *other = sl_config_other_version(w->config, w->pattern.data);
+    if (other != NULL) {
+        sl_config_refuse(w->config, w->field.data, "unknown field: only %s has it", other);
+        return;
+    }
     if (!look_up(w->pattern.data, &row)) {
         sl_config_refuse(w->config, w->field.data, "unknown field");
         return;

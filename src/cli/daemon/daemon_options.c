@@ -76,7 +76,7 @@ static const struct sl_flag table[] = {
     {"--adapters", NULL, SL_FLAG_TEXT, AT(options.adapters), "DIR", BOTH,
      "files that describe more kinds of jobs (docs/adapters.md)"},
     {"--config", NULL, SL_FLAG_TEXT, AT(options.config), "FILE", BOTH,
-     "Kueue's Configuration (config.kueue.x-k8s.io/v1beta2), YAML or JSON"},
+     "Kueue's Configuration (config.kueue.x-k8s.io/v1beta2 or v1beta1), YAML or JSON"},
     {"--check-config", NULL, SL_FLAG_TEXT, AT(options.check_config), "FILE", BOTH,
      "say what is wrong with FILE and what of it has no effect, and exit; with --standalone: in "
      "standalone mode"},

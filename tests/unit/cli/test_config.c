@@ -517,9 +517,9 @@ static void test_config_all_complaints_come_together(void **state)
 static void test_config_other_versions_are_refused(void **state)
 {
     (void)state;
-    struct sl_config *c = load("apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n");
-    assert_items(c->errors, "apiVersion: \"config.kueue.x-k8s.io/v1beta1\" is not "
-                            "config.kueue.x-k8s.io/v1beta2");
+    struct sl_config *c = load("apiVersion: config.kueue.x-k8s.io/v1alpha1\nkind: Configuration\n");
+    assert_items(c->errors, "apiVersion: \"config.kueue.x-k8s.io/v1alpha1\" is not one of "
+                            "config.kueue.x-k8s.io/v1beta2, config.kueue.x-k8s.io/v1beta1");
     sl_config_free(c);
 }
 

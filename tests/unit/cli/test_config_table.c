@@ -48,11 +48,19 @@ static struct sl_json *nest(const char *path, struct sl_json *value, struct sl_b
     return object;
 }
 
+/* A version that has the field. */
+static const char *version_with(const char *path)
+{
+    const struct sl_config new = {.old = false};
+    return sl_config_other_version(&new, path) == NULL ? "config.kueue.x-k8s.io/v1beta2"
+                                                       : "config.kueue.x-k8s.io/v1beta1";
+}
+
 static struct sl_config *load_value(const char *path, struct sl_json *value, struct sl_buf *shown)
 {
     struct sl_json *document = nest(path, value, shown);
     if (strcmp(path, "apiVersion") != 0) {
-        sl_json_set_text(document, "apiVersion", "config.kueue.x-k8s.io/v1beta2");
+        sl_json_set_text(document, "apiVersion", version_with(path));
     }
     if (strcmp(path, "kind") != 0) {
         sl_json_set_text(document, "kind", "Configuration");
