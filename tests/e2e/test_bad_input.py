@@ -206,7 +206,7 @@ class Marks(unittest.TestCase):
         self.make(self.PODS, kept)
         path = f"{self.PODS}/b"
         self.change(path, labels={"queue-name": "other"})
-        self.change(path, "can only be true", {"managed": "no"})
+        self.change(path, "can only be 'true'", {"managed": "no"})
         self.change(path, spec={"schedulingGates": None})
         self.change(path, self.IMMUTABLE, {"queue-name": "main"})
 

@@ -60,14 +60,15 @@ static void add_bounds(struct sl_json *s, const struct sl_field *f, const char *
     }
 }
 
-static void add_text(struct sl_json *s, const struct sl_field *f)
+/* Of pods the CRDs know as little as Kueue's do: what Kubernetes does not take is refused when there are pods. */
+static void add_text(struct sl_json *s, const struct sl_field *f, enum unknown unknown)
 {
     sl_json_set_text(s, "type", "string");
     add_bounds(s, f, "minLength", "maxLength");
     if (f->values != NULL) {
         sl_json_set(s, "enum", split(f->values, '|'));
     }
-    if (f->pattern != SL_PATTERN_NONE) {
+    if (f->pattern != SL_PATTERN_NONE && !f->by_policy && unknown == UNKNOWN_PRUNED) {
         sl_json_set_text(s, "pattern", patterns[f->pattern].regex);
         if (!f->has_max && patterns[f->pattern].length_max > 0) {
             sl_json_set_int(s, "maxLength", patterns[f->pattern].length_max);
@@ -173,7 +174,7 @@ static void add_type(struct sl_json *s, const struct sl_node *node, enum unknown
         add_map(s, node, unknown);
         break;
     case SL_TYPE_TEXT:
-        add_text(s, &node->field);
+        add_text(s, &node->field, unknown);
         break;
     case SL_TYPE_INT32:
     case SL_TYPE_INT64:

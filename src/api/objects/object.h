@@ -37,6 +37,11 @@ void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
  * shares with it (the same in memory) are not checked again. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
                                 const struct sl_json *old, struct sl_error *e);
+/* What else is asked of the objects of a custom kind: complaints go to *e as causes. NULL: nothing any more; `self` is lent
+ * until then. */
+typedef void sl_object_rule(const void *self, const struct sl_json *o, const struct sl_json *old,
+                            struct sl_error *e);
+void sl_object_rule_set(enum sl_kind kind, sl_object_rule *rule, const void *self);
 /* Appends to `list` the paths, at most 16, of members of `o` (an object or a merge patch) that the
  * kind's table does not name: misspelt, or newer than this server. metadata and status aside. */
 void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);

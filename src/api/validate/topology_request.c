@@ -163,7 +163,7 @@ static void check_slices(struct sl_check *c, const struct wishes *w, int64_t pod
 
 /* One layer; `above` is the layer before it, or NULL. */
 static void check_layer(struct sl_check *c, const struct sl_json *layer,
-                        const struct sl_json *above, int64_t pods)
+                        const struct sl_json *above)
 {
     const struct sl_json *topology = sl_json_get(layer, "topology");
     const struct sl_json *size = sl_json_get(layer, "size");
@@ -177,11 +177,9 @@ static void check_layer(struct sl_check *c, const struct sl_json *layer,
     sl_check_up(c, up);
     up = sl_check_down(c, ".size");
     int64_t n = sl_json_int(size, 0);
-    int64_t parent = above == NULL ? pods : sl_json_path_int(above, "size", 0);
+    int64_t parent = sl_json_path_int(above, "size", 0);
     if (n < 1 || n > SLICE_MAX) {
         sl_check_invalid(c, size, "must be a number greater than or equal to 1");
-    } else if (above == NULL && n > pods) {
-        sl_check_invalid(c, size, "must not be greater than pod set count %lld", (long long)pods);
     } else if (above != NULL && parent % n != 0) {
         sl_check_invalid(c, size, "must evenly divide the parent layer size %lld",
                          (long long)parent);
@@ -191,10 +189,14 @@ static void check_layer(struct sl_check *c, const struct sl_json *layer,
 
 static void check_layer_list(struct sl_check *c, const struct sl_json *layers, int64_t pods)
 {
+    const struct sl_json *widest = sl_json_path(sl_json_at(layers, 0), "size");
+    if (sl_json_int(widest, 0) > pods) {
+        sl_check_invalid(c, widest, "must not be greater than pod set count %lld", (long long)pods);
+    }
     for (size_t i = 0; i < sl_json_len(layers); i++) {
         const struct sl_json *layer = sl_json_at(layers, i);
         size_t up = sl_check_down(c, "[%zu]", i);
-        check_layer(c, layer, i == 0 ? NULL : sl_json_at(layers, i - 1), pods);
+        check_layer(c, layer, i == 0 ? NULL : sl_json_at(layers, i - 1));
         if (i == 2 && sl_json_equal(sl_json_get(layer, "topology"),
                                     sl_json_path(sl_json_at(layers, 0), "topology"))) {
             size_t deeper = sl_check_down(c, ".topology");

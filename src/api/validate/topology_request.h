@@ -20,6 +20,15 @@
  * set has. What does not speak of a topology is not looked at. */
 enum sl_code sl_topology_request_check(const struct sl_json *annotations, const char *where,
                                        int64_t pods, struct sl_error *e);
+/* A pod set of a job: how many pods it has, and what its template's annotations say at the path `where`. */
+struct sl_topology_wish {
+    const struct sl_json *annotations;
+    const char *where;
+    int64_t pods;
+};
+/* Are groups of pod sets pairs, of which one is one pod and both ask for the same? INVALID with causes otherwise. */
+enum sl_code sl_topology_groups_check(const struct sl_topology_wish *sets, size_t count,
+                                      struct sl_error *e);
 /* The topologyRequest of annotations that check accepts (a new map), or NULL when there is nothing to ask.
  * index_label names the pods' own label with their index; NULL: they have none. */
 struct sl_json *sl_topology_request_new(const struct sl_json *annotations, const char *index_label);

@@ -130,6 +130,14 @@ void sl_check_duplicate(struct sl_check *c, const char *value)
     sl_error_cause(c->e, "FieldValueDuplicate", c->path, "Duplicate value: \"%.200s\"", value);
 }
 
+void sl_check_not_found(struct sl_check *c, const struct sl_json *value)
+{
+    char shown[SHOWN_MAX + 4];
+    SL_PRE(c != NULL);
+    show(value, shown);
+    sl_error_cause(c->e, "FieldValueNotFound", c->path, "Not found: %s", shown);
+}
+
 void sl_check_immutable(struct sl_check *c, const struct sl_json *value, const struct sl_json *old)
 {
     if (!sl_json_equal(value, old)) {
@@ -154,8 +162,9 @@ static bool in_values(const char *values, const char *text)
     }
 }
 
-static void not_supported(struct sl_check *c, const char *values, const char *text)
+void sl_check_not_supported(struct sl_check *c, const char *values, const char *text)
 {
+    SL_PRE(c != NULL && values != NULL && text != NULL);
     struct sl_buf list = {0};
     while (true) {
         size_t one = strcspn(values, "|");
@@ -180,7 +189,7 @@ static void check_text(struct sl_check *c, const struct sl_field *f, const struc
     int64_t len = (int64_t)strlen(text);
     const char *problem = sl_format_check(f->pattern, text);
     if (f->values != NULL && !in_values(f->values, text)) {
-        not_supported(c, f->values, text);
+        sl_check_not_supported(c, f->values, text);
     } else if (f->has_max && len > f->max) {
         sl_error_cause(c->e, "FieldValueTooLong", c->path,
                        "Too long: may not be more than %" PRId64 " bytes", f->max);
@@ -216,35 +225,6 @@ static void check_quantity(struct sl_check *c, const struct sl_field *f,
         sl_check_invalid(c, value, "%.200s", e.text);
     } else if (f->has_min && q.nano < (__int128)f->min * 1000000000) {
         sl_check_invalid(c, value, "must be greater than or equal to %" PRId64, f->min);
-    }
-}
-
-static struct sl_node label_value = {
-    .name = "",
-    .field = {.type = SL_TYPE_TEXT, .pattern = SL_PATTERN_LABEL_VALUE},
-};
-static const struct sl_node match_labels = {
-    .name = "matchLabels",
-    .field = {.type = SL_TYPE_MAP, .pattern = SL_PATTERN_LABEL_KEY},
-    .item = &label_value,
-};
-
-static void check_selector(struct sl_check *c, const struct sl_json *value)
-{
-    struct sl_error e = {0};
-    if (sl_json_type(value) != SL_JSON_MAP) {
-        wrong_type(c, value, "must be an object");
-        return;
-    }
-    struct sl_selector *selector = sl_selector_from_json(value, &e);
-    if (selector == NULL) {
-        sl_check_invalid(c, value, "%.200s", e.text);
-    }
-    sl_selector_free(selector);
-    if (sl_json_get(value, "matchLabels") != NULL) {
-        size_t up = sl_check_down(c, ".matchLabels");
-        check_node(c, &match_labels, sl_json_get(value, "matchLabels"), NULL);
-        sl_check_up(c, up);
     }
 }
 
@@ -396,7 +376,7 @@ static void check_value(struct sl_check *c, const struct sl_node *node, const st
         }
         break;
     case SL_TYPE_SELECTOR:
-        check_selector(c, value);
+        sl_check_selector(c, value);
         break;
     case SL_TYPE_ANY:
         break;
@@ -521,7 +501,10 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
         break;
     default:
         if (kind >= SL_KIND_CUSTOM) {
+            sl_check_gates(c);
             sl_check_custom_marks(c, sl_kind_info(kind));
+            sl_check_job_kind(c, sl_kind_info(kind));
+            sl_check_also(c, kind);
         }
         break;
     }

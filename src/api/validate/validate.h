@@ -26,6 +26,8 @@ void sl_check_invalid(struct sl_check *c, const struct sl_json *value, const cha
     __attribute__((format(printf, 3, 4)));
 void sl_check_forbidden(struct sl_check *c, const char *why);
 void sl_check_duplicate(struct sl_check *c, const char *value);
+void sl_check_not_supported(struct sl_check *c, const char *values, const char *text); /* "A|B|C" */
+void sl_check_not_found(struct sl_check *c, const struct sl_json *value);
 void sl_check_immutable(struct sl_check *c, const struct sl_json *value, const struct sl_json *old);
 
 /* The rules of a kind that its table cannot say. */
@@ -38,8 +40,23 @@ void sl_check_topology(struct sl_check *c);
 void sl_check_admission_check(struct sl_check *c);
 void sl_check_node(struct sl_check *c);
 void sl_check_pod(struct sl_check *c);
+/* Which conditions on labels there are, at the place where the check is. */
+void sl_check_selector(struct sl_check *c, const struct sl_json *selector);
+/* Quotas and flavors of a ClusterQueue that concurrent admission would need. */
+void sl_check_concurrent_admission(struct sl_check *c);
+/* What was decided about a Workload, and what may not change. */
+void sl_check_workload_status(struct sl_check *c, const struct sl_json *pod_sets);
+/* The rule that sl_object_rule_set has given the kind. */
+void sl_check_also(struct sl_check *c, enum sl_kind kind);
+/* kueue.x-k8s.io/admission-gated-by: named at creation, and only taken away afterwards. */
+void sl_check_gates(struct sl_check *c);
+/* What a kind of jobs may ask for, and of some the fields that decide whether it can be counted. */
+void sl_check_job_kind(struct sl_check *c, const struct sl_kind_info *kind);
+bool sl_job_kind_suspends(const struct sl_kind_info *
+                              kind); /* by spec.suspend or spec.runPolicy.suspend, as Kueue knows */
 /* Labels and annotations about queues: of jobs of any kind, of batch/v1 Jobs besides, of a custom kind, of plain Pods. */
 void sl_check_job_marks(struct sl_check *c);
+void sl_check_class_mark(struct sl_check *c, bool runs);
 void sl_check_batch_job_marks(struct sl_check *c);
 void sl_check_custom_marks(struct sl_check *c, const struct sl_kind_info *kind);
 void sl_check_pod_marks(struct sl_check *c);

@@ -151,6 +151,7 @@ void sl_check_job(struct sl_check *c)
     }
     check_indexed(c, spec);
     check_topology(c, spec);
+    sl_check_gates(c);
     sl_check_job_marks(c);
     sl_check_batch_job_marks(c);
     if (c->old != NULL) {

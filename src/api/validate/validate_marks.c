@@ -127,13 +127,14 @@ static bool suspended(const struct sl_json *job)
            sl_json_path_bool(job, "spec.runPolicy.suspend", false);
 }
 
-static void check_class(struct sl_check *c, bool runs)
+void sl_check_class_mark(struct sl_check *c, bool runs)
 {
+    SL_PRE(c != NULL);
     struct mark class = label_of(c, CLASS);
     if (class.before[0] != '\0' && class.now[0] == '\0') {
-        forbid(c, &class, "cannot be removed");
+        refuse(c, &class, "WorkloadPriorityClass cannot be removed from a workload");
     } else if (c->old != NULL && runs && class.before[0] == '\0' && class.now[0] != '\0') {
-        forbid(c, &class, "cannot be added to a job that is not suspended");
+        refuse(c, &class, "WorkloadPriorityClass cannot be added to a non-suspended workload");
     }
 }
 
@@ -155,33 +156,19 @@ void sl_check_job_marks(struct sl_check *c)
     check_job_values(c);
     check_settled(c, &queue, runs, job_runs);
     check_settled(c, &limit, runs || !suspended(c->old), job_runs);
-    check_class(c, runs);
+    sl_check_class_mark(c, runs);
     check_settled(c, &prebuilt, runs, job_runs);
 }
 
 /* What may change when is said of those of which it is known where their flag is. */
 void sl_check_custom_marks(struct sl_check *c, const struct sl_kind_info *kind)
 {
-    static const char *const kinds[][2] = {
-        {"jobset.x-k8s.io", "JobSet"},
-        {"ray.io", "RayJob"},
-        {"ray.io", "RayCluster"},
-        {"trainer.kubeflow.org", "TrainJob"},
-        {"workload.codeflare.dev", "AppWrapper"},
-        {"kubeflow.org", "PyTorchJob"},
-        {"kubeflow.org", "TFJob"},
-        {"kubeflow.org", "XGBoostJob"},
-        {"kubeflow.org", "PaddleJob"},
-        {"kubeflow.org", "JAXJob"},
-        {"kubeflow.org", "MPIJob"},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(kind->group, kinds[i][0]) == 0 && strcmp(kind->kind, kinds[i][1]) == 0) {
-            sl_check_job_marks(c);
-            return;
-        }
+    SL_PRE(c != NULL && kind != NULL);
+    if (sl_job_kind_suspends(kind)) {
+        sl_check_job_marks(c);
+    } else {
+        check_job_values(c);
     }
-    check_job_values(c);
 }
 
 /* --- batch/v1 Jobs ----------------------------------------------------------------------------- */
@@ -241,7 +228,9 @@ void sl_check_batch_job_marks(struct sl_check *c)
         return; /* the others are not read */
     }
     check_follow(c);
-    check_settled(c, &follow, ran, job_runs);
+    if (ran && changed(&follow)) {
+        forbid(c, &follow, job_runs);
+    }
     if (ran && least.before[0] != '\0' && parallelism(c->object) != parallelism(c->old)) {
         size_t up = sl_check_down(c, "spec.parallelism");
         sl_check_forbidden(
@@ -323,18 +312,20 @@ void sl_check_pod_marks(struct sl_check *c)
 {
     SL_PRE(c != NULL);
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
-    struct mark managed = label_of(c, MANAGED);
+    struct mark managed = label_of(c, MANAGED), prebuilt = either_of(c, PREBUILT);
     if (of_a_job(c->object) || (!is_queued(c->object) && !is_queued(c->old))) {
         return; /* admission leaves it alone, whatever it says */
     }
     bool settled = !is_gated(c->object);
+    sl_check_gates(c);
     check_name(c, &queue, "the name of a LocalQueue");
     check_settled(c, &queue, settled, pod_runs);
     check_count(c, &limit);
     check_settled(c, &limit, settled, pod_runs);
     if (managed.now[0] != '\0' && changed(&managed) && strcmp(managed.now, "true") != 0) {
-        refuse(c, &managed, "can only be true");
+        forbid(c, &managed, "managed label value can only be 'true'");
     }
+    check_name(c, &prebuilt, "the name of a Workload");
     check_group(c);
     check_pod_notes(c);
 }

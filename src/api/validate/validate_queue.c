@@ -147,6 +147,18 @@ static void free_groups(struct groups *g)
     sl_map_free(g->flavors);
 }
 
+/* The flavors of the queue as "A|B|C". */
+static void list_flavors(const struct sl_json *groups, struct sl_buf *out)
+{
+    for (size_t i = 0; i < sl_json_len(groups); i++) {
+        const struct sl_json *flavors = sl_json_get(sl_json_at(groups, i), "flavors");
+        for (size_t k = 0; k < sl_json_len(flavors); k++) {
+            sl_buf_print(out, "%s%s", out->len > 0 ? "|" : "",
+                         sl_json_path_text(sl_json_at(flavors, k), "name", ""));
+        }
+    }
+}
+
 static void check_on_flavors(struct sl_check *c, const struct groups *g)
 {
     const struct sl_json *checks =
@@ -160,7 +172,10 @@ static void check_on_flavors(struct sl_check *c, const struct groups *g)
             }
             size_t up = sl_check_down(
                 c, "spec.admissionChecksStrategy.admissionChecks[%zu].onFlavors[%zu]", i, k);
-            sl_check_invalid(c, sl_json_at(on, k), "must be a flavor of spec.resourceGroups");
+            struct sl_buf known = {0};
+            list_flavors(sl_json_path(c->object, "spec.resourceGroups"), &known);
+            sl_check_not_supported(c, known.data == NULL ? "" : known.data, flavor);
+            sl_buf_fini(&known);
             sl_check_up(c, up);
         }
     }
@@ -171,6 +186,22 @@ static bool is(const struct sl_json *o, const char *path, const char *text)
     return strcmp(sl_json_path_text(o, path, ""), text) == 0;
 }
 
+/* What is not 0 and yet not above 10^-9 would count as 0 where shares are compared. */
+static void check_weight(struct sl_check *c)
+{
+    const struct sl_json *weight = sl_json_path(c->object, "spec.fairSharing.weight");
+    struct sl_quantity q;
+    size_t up = sl_check_down(c, "spec.fairSharing");
+    if (weight != NULL && sl_quantity_read(weight, &q, NULL) == SL_CODE_OK) {
+        if (q.nano < 0) {
+            sl_check_invalid(c, weight, "must be greater than or equal to 0");
+        } else if (q.nano == 1) {
+            sl_check_invalid(c, weight, "When not 0, weight must be > 10e-9");
+        }
+    }
+    sl_check_up(c, up);
+}
+
 void sl_check_cluster_queue(struct sl_check *c)
 {
     SL_PRE(c != NULL);
@@ -178,7 +209,9 @@ void sl_check_cluster_queue(struct sl_check *c)
     struct groups g = {.lending_within_quota = true};
     g.parent_word = is(spec, "cohortName", "") ? "cohortName" : NULL;
     check_groups(c, &g);
+    check_weight(c);
     check_on_flavors(c, &g);
+    sl_check_concurrent_admission(c);
     free_groups(&g);
     if (is(spec, "preemption.reclaimWithinCohort", "Never") &&
         sl_json_path(spec, "preemption.borrowWithinCohort") != NULL &&
@@ -206,6 +239,7 @@ void sl_check_cohort(struct sl_check *c)
     struct groups g = {.parent_word = NULL};
     g.parent_word = sl_json_text(parent, "")[0] == '\0' ? "parentName" : NULL;
     check_groups(c, &g);
+    check_weight(c);
     free_groups(&g);
     if (parent != NULL && strcmp(sl_json_text(parent, ""), sl_object_name(c->object)) == 0) {
         size_t up = sl_check_down(c, "spec.parentName");

@@ -278,6 +278,24 @@ static const struct sl_json *template_of(const struct place *p, const struct sl_
     return made;
 }
 
+/* As people write it: list[0], map[Key]. The keys of maps of pods begin with a capital, those of fields never do. */
+static void shown(const char *path, char out[static 128])
+{
+    size_t len = 0;
+    out[0] = '\0';
+    while (*path != '\0' && len < 128) {
+        size_t part = strcspn(path, ".");
+        bool index = isdigit((unsigned char)path[0]) || isupper((unsigned char)path[0]);
+        int written = snprintf(out + len, 128 - len, "%s%.*s%s",
+                               index     ? "["
+                               : len > 0 ? "."
+                                         : "",
+                               (int)part, path, index ? "]" : "");
+        len += written > 0 ? (size_t)written : 0;
+        path += part + (path[part] == '.');
+    }
+}
+
 static enum sl_code fill_set(struct sl_pod_sets *sets, const struct place *p,
                              const struct sl_json *job, struct sl_error *e)
 {
@@ -289,7 +307,7 @@ static enum sl_code fill_set(struct sl_pod_sets *sets, const struct place *p,
     template_path(p, job, path);
     *set = (struct sl_pod_set){.template = template_of(p, job, sets, path),
                                .count = count == NULL ? 1 : sl_adapter_number(count, item)};
-    snprintf(set->where, sizeof set->where, "%.127s", path);
+    shown(path, set->where);
     name_of(p, sets->count, job, set->name);
     set->index_label = sl_json_text(sl_json_get(p->entry, "indexLabel"), NULL);
     if (sub != NULL) {

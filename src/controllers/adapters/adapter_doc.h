@@ -17,6 +17,10 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
 /* Fill the functions of the framework. */
 void sl_adapter_init(struct sl_adapter *a);
 
+/* Complaints about the topologies that a job asks for (sl_object_rule); `self` is the adapter. */
+void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
+                      struct sl_error *e);
+
 /* A number: 3, a path, {path, default, minus}, {min: [numbers]} or a list of numbers, their product. */
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
 /* Does the rule hold? {condition}, {path, in|present, default} or {sum, of, above|atLeast}, each with an optional

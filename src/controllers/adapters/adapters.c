@@ -29,6 +29,7 @@ const struct sl_framework *sl_adapters_at(size_t index)
 void sl_adapters_forget(void)
 {
     for (size_t i = 0; i < loaded_count; i++) {
+        sl_object_rule_set(loaded[i]->framework.kind, NULL, NULL);
         sl_json_free(loaded[i]->doc);
         sl_mem_free(loaded[i]);
     }
@@ -83,6 +84,7 @@ static enum sl_code add_document(const char *file, struct sl_json *doc, struct s
     a->doc = sl_json_ref(doc);
     a->framework.kind = kind;
     sl_adapter_init(a);
+    sl_object_rule_set(kind, sl_adapter_valid, a);
     loaded[loaded_count++] = a;
     return SL_CODE_OK;
 }

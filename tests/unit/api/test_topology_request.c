@@ -134,8 +134,8 @@ static void test_topology_check_refuses_bad_layers(void **state)
     char field[200];
     assert_layers_refused("nonsense", at, "valid JSON array");
     assert_layers_refused("[]", at, "between 1 and 3");
+    assert_layers_refused("[{\"topology\":\"r\",\"size\":9}]", at, "pod set count 8");
     snprintf(field, sizeof field, "%s[0].size", at);
-    assert_layers_refused("[{\"topology\":\"r\",\"size\":9}]", field, "pod set count 8");
     assert_layers_refused("[{\"topology\":\"r\"}]", field, "greater than or equal to 1");
     snprintf(field, sizeof field, "%s[1].size", at);
     assert_layers_refused("[{\"topology\":\"r\",\"size\":4},{\"topology\":\"h\",\"size\":3}]",
@@ -175,6 +175,32 @@ static void test_job_with_bad_topology_annotation_is_refused_only_with_a_queue(v
     }
 }
 
+static void test_topology_groups_are_pairs(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *asks = map_of("{\"" K "group-name\":\"g\",\"" K "required-topology\":\"r\"}");
+    struct sl_json *idle =
+        map_of("{\"" K "group-name\":\"g\"}"); /* without a level it is in none */
+    struct sl_topology_wish three[] = {{asks, "a", 1}, {asks, "b", 2}, {asks, "c", 1}};
+    struct sl_topology_wish pair[] = {{asks, "a", 4}, {idle, "b", 2}, {asks, "c", 2}};
+    assert_int_equal(sl_topology_groups_check(three, 3, &e), SL_CODE_INVALID);
+    assert_int_equal(e.cause_count, 3);
+    assert_string_equal(e.causes[2].field, "c[" SL_TOPOLOGY_GROUP "]");
+    assert_non_null(strstr(e.causes[2].text, "exactly 2 pod sets, got: 3"));
+    e = (struct sl_error){0};
+    assert_int_equal(sl_topology_groups_check(pair, 3, &e), SL_CODE_INVALID);
+    assert_int_equal(e.cause_count, 2);
+    assert_string_equal(e.causes[1].field, "c[" SL_TOPOLOGY_GROUP "]");
+    assert_non_null(strstr(e.causes[0].text, "got: 4 replica(s) and 2 replica(s)"));
+    e = (struct sl_error){0};
+    pair[2].pods = 1;
+    assert_int_equal(sl_topology_groups_check(pair, 3, &e), SL_CODE_OK);
+    assert_int_equal(sl_topology_groups_check(pair, 0, &e), SL_CODE_OK);
+    sl_json_free(asks);
+    sl_json_free(idle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_topology_check_refuses_group_without_mode_or_with_slices),
         cmocka_unit_test(test_topology_check_refuses_half_and_bad_slices),
         cmocka_unit_test(test_topology_check_refuses_bad_layers),
+        cmocka_unit_test(test_topology_groups_are_pairs),
         cmocka_unit_test(test_job_with_bad_topology_annotation_is_refused_only_with_a_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,10 +286,10 @@ static void test_validate_cluster_queue_refusals(void **state)
         {"{spec: {flavorFungibility: {preference: PreemptionOverBorrowing}}}",
          "spec.flavorFungibility.preference", "FieldValueInvalid", "TryNextFlavor"},
         {"{spec: {admissionChecksStrategy: {admissionChecks: [{name: a, onFlavors: [gone]}]}}}",
-         "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0]", "FieldValueInvalid",
-         "must be a flavor"},
+         "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0]", "FieldValueNotSupported",
+         "supported values: \"spot\", \"solid\", \"cards\""},
         {"{spec: {namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}}}",
-         "spec.namespaceSelector", "FieldValueInvalid", ""},
+         "spec.namespaceSelector.matchExpressions[0].operator", "FieldValueInvalid", "operator"},
         {"{spec: {namespaceSelector: all}}", "spec.namespaceSelector", "FieldValueTypeInvalid",
          "object"},
         {"{spec: {namespaceSelector: {matchLabels: {a: 'b c'}}}}",
@@ -519,13 +519,14 @@ static void test_validate_workload_refusals(void **state)
         {"[{op: add, path: /spec/podSets/0/template/spec/containers/0/resources/requests/pods, "
          "value: 1}]",
          "spec.podSets[0].template.spec.containers[0].resources.requests[pods]",
-         "FieldValueForbidden", "pods"},
+         "FieldValueInvalid", "reserved for internal kueue use"},
         {"[{op: add, path: /spec/podSets/0/topologyRequest, value: {podSetSliceSize: 2}}]",
-         "spec.podSets[0].topologyRequest.podSetSliceRequiredTopology", "FieldValueRequired",
-         "together"},
+         "spec.podSets[0].topologyRequest.podSetSliceSize", "FieldValueForbidden",
+         "podSetSliceRequiredTopology is not specified"},
         {"[{op: add, path: /spec/podSets/0/topologyRequest, value: {podSetSliceRequiredTopology: "
          "rack}}]",
-         "spec.podSets[0].topologyRequest.podSetSliceSize", "FieldValueRequired", "together"},
+         "spec.podSets[0].topologyRequest.podSetSliceSize", "FieldValueRequired",
+         "podSetSliceRequiredTopology is specified"},
         {"{spec: {priorityClassRef: {group: scheduling.k8s.io, kind: WorkloadPriorityClass, name: "
          "x}, priority: 1}}",
          "spec.priorityClassRef.kind", "FieldValueInvalid", "PriorityClass"},
@@ -534,10 +535,11 @@ static void test_validate_workload_refusals(void **state)
          "spec.priority", "FieldValueRequired", "priorityClassRef"},
         {"{spec: {maximumExecutionTimeSeconds: 0}}", "spec.maximumExecutionTimeSeconds",
          "FieldValueInvalid", "1"},
-        {"{status: {reclaimablePods: [{name: gone, count: 1}]}}", "status.reclaimablePods[0].name",
-         "FieldValueInvalid", "no such"},
-        {"{status: {reclaimablePods: [{name: main, count: 4}]}}", "status.reclaimablePods[0].count",
-         "FieldValueInvalid", "3"},
+        {"{status: {reclaimablePods: [{name: gone, count: 1}]}}",
+         "status.reclaimablePods[gone].name", "FieldValueNotSupported",
+         "supported values: \"main\""},
+        {"{status: {reclaimablePods: [{name: main, count: 4}]}}",
+         "status.reclaimablePods[main].count", "FieldValueInvalid", "3"},
         {"{status: {clusterName: a, nominatedClusterNames: [a]}}", "status.clusterName",
          "FieldValueForbidden", "exclude"},
         {"{status: {admissionChecks: [{name: a, state: Ready, message: '', lastTransitionTime: "
@@ -561,15 +563,15 @@ static void test_validate_workload_admission_must_fit_its_pod_sets(void **state)
         {"{status: {admission: {podSetAssignments: []}}}", "status.admission", "FieldValueInvalid",
          "as many"},
         {"[{op: replace, path: /status/admission/podSetAssignments/0/name, value: x}]",
-         "status.admission.podSetAssignments[0].name", "FieldValueInvalid", "no such pod set"},
+         "status.admission.podSetAssignments[0].name", "FieldValueNotFound", "Not found: \"x\""},
         {"[{op: replace, path: /status/admission/podSetAssignments/0/resourceUsage/cpu, value: 1}]",
          "status.admission.podSetAssignments[0].resourceUsage[cpu]", "FieldValueInvalid",
-         "multiple of the count 3"},
+         "is not a multiple of 3"},
         {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
          "{levels: [a, b], slices:"
          " [{domainCount: 1, podCounts: {universal: 1}, valuesPerLevel: [{universal: x}]}]}}]",
          "status.admission.podSetAssignments[0].topologyAssignment.slices[0]", "FieldValueInvalid",
-         "as many items as levels"},
+         "same length as the number of levels"},
         {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
          "{levels: [a], slices:"
          " [{domainCount: 2, podCounts: {individual: [1]}, valuesPerLevel: [{universal: x}]}]}}]",
@@ -634,10 +636,10 @@ static void test_validate_workload_is_settled_while_it_holds_quota(void **state)
     struct sl_json *less = with(base, "{status: {reclaimablePods: [{name: main, count: 1}]}}");
     struct sl_json *more = with(base, "{status: {reclaimablePods: [{name: main, count: 2}]}}");
     assert_fine(SL_KIND_WORKLOAD, more, less);
-    assert_complaint(SL_KIND_WORKLOAD, less, more, "status.reclaimablePods[0].count",
-                     "FieldValueInvalid", "shrink");
-    assert_complaint(SL_KIND_WORKLOAD, base, less, "status.reclaimablePods", "FieldValueInvalid",
-                     "removed");
+    assert_complaint(SL_KIND_WORKLOAD, less, more, "status.reclaimablePods[main].count",
+                     "FieldValueInvalid", "cannot be less than 2");
+    assert_complaint(SL_KIND_WORKLOAD, base, less, "status.reclaimablePods[main]",
+                     "FieldValueRequired", "cannot be removed");
     sl_json_free(more);
     sl_json_free(less);
     sl_json_free(moved);

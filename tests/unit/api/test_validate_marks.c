@@ -122,12 +122,12 @@ static void test_marks_job_class_is_neither_removed_nor_added_late(void **state)
     static const struct rule rules[] = {
         {"{" CLASS("low") "," RUNS "}", "{" CLASS("high") "," RUNS "}", NULL, NULL, NULL},
         {"{" CLASS("low") "}", "{}", NULL, NULL, NULL},
-        {"{" CLASS("low") "," RUNS "}", "{" RUNS "}", LABEL("priority-class"),
-         "FieldValueForbidden", "cannot be added to a job that is not suspended"},
-        {"{}", "{" CLASS("high") "}", LABEL("priority-class"), "FieldValueForbidden",
+        {"{" CLASS("low") "," RUNS "}", "{" RUNS "}", LABEL("priority-class"), "FieldValueInvalid",
+         "cannot be added to a non-suspended workload"},
+        {"{}", "{" CLASS("high") "}", LABEL("priority-class"), "FieldValueInvalid",
          "cannot be removed"},
-        {"{" RUNS "}", "{" CLASS("high") "," RUNS "}", LABEL("priority-class"),
-         "FieldValueForbidden", "cannot be removed"},
+        {"{" RUNS "}", "{" CLASS("high") "," RUNS "}", LABEL("priority-class"), "FieldValueInvalid",
+         "cannot be removed"},
     };
     EXPECT(SL_KIND_JOB, job, rules);
 }
@@ -151,7 +151,7 @@ static void test_marks_job_completions_follow_parallelism_of_indexed_jobs(void *
         {"{metadata: {annotations: {" K "job-completions-equal-parallelism: maybe}}}", NULL, NULL,
          NULL, NULL}, /* without a queue nobody reads it */
         {"{" FOLLOW("true") ", spec: {" INDEXED ", suspend: false}}",
-         "{" FOLLOW("false") ", spec: {" INDEXED ", suspend: false}}", field, "FieldValueInvalid",
+         "{" FOLLOW("false") ", spec: {" INDEXED ", suspend: false}}", field, "FieldValueForbidden",
          IMMUTABLE},
         {"{" FOLLOW("true") ", spec: {" INDEXED ", parallelism: 5, completions: 5}}",
          "{" FOLLOW("true") ", spec: {" INDEXED "}}", NULL, NULL, NULL},
@@ -246,8 +246,8 @@ static void test_marks_pod_managed_can_only_be_true(void **state)
     (void)state;
     static const struct rule rules[] = {
         {"{metadata: {labels: {" K "managed: 'true'}}}", NULL, NULL, NULL, NULL},
-        {"{metadata: {labels: {" K "managed: 'no'}}}", "{}", LABEL("managed"), "FieldValueInvalid",
-         "can only be true"},
+        {"{metadata: {labels: {" K "managed: 'no'}}}", "{}", LABEL("managed"),
+         "FieldValueForbidden", "can only be 'true'"},
         {"{}", "{metadata: {labels: {" K "managed: 'true'}}}", NULL, NULL, NULL}, /* as in Kueue */
     };
     EXPECT(SL_KIND_POD, pod, rules);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the pod templates of a job ask of topologies, looked at when it is written: the file knows where they are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/validate/topology_request.h"
+#include "base/check.h"
+#include "controllers/adapters/adapter_doc.h"
+
+#define WHERE_SIZE 192
+
+/* As one replica of those that are suspended by their count, which is what Kueue counts by itself; else as it is. */
+static struct sl_json *one_replica_new(const struct sl_adapter *a, const struct sl_json *job)
+{
+    const struct sl_json *suspend = sl_json_get(a->doc, "suspend");
+    struct sl_json *copy = sl_json_clone(job);
+    if (sl_json_type(suspend) == SL_JSON_MAP) {
+        a->framework.suspend(&a->framework, copy, true);
+        sl_json_set_text(sl_json_path_make(copy, "metadata.annotations"),
+                         sl_json_path_text(suspend, "keep", ""), "1");
+    }
+    return copy;
+}
+
+static void check_sets(const struct sl_pod_sets *sets, struct sl_error *e)
+{
+    struct sl_topology_wish all[SL_POD_SETS_MAX];
+    char where[SL_POD_SETS_MAX][WHERE_SIZE];
+    for (size_t i = 0; i < sets->count; i++) {
+        const struct sl_pod_set *set = &sets->at[i];
+        (void)snprintf(where[i], WHERE_SIZE, "%s.metadata.annotations", set->where);
+        all[i] = (struct sl_topology_wish){.annotations =
+                                               sl_json_path(set->template, "metadata.annotations"),
+                                           .where = where[i],
+                                           .pods = set->count};
+        (void)sl_topology_request_check(all[i].annotations, where[i], set->count, e);
+    }
+    (void)sl_topology_groups_check(all, sets->count, e);
+}
+
+/* A job whose pods cannot be counted is refused by others, or by nobody: here only topologies are looked at. */
+static void check_job(const struct sl_adapter *a, const struct sl_json *job, struct sl_error *e)
+{
+    struct sl_pod_sets sets;
+    struct sl_error uncounted = {0};
+    struct sl_json *one = one_replica_new(a, job);
+    if (a->framework.pod_sets(&a->framework, one, &sets, &uncounted) == SL_CODE_OK) {
+        check_sets(&sets, e);
+    }
+    sl_pod_sets_fini(&sets);
+    sl_json_free(one);
+}
+
+/* Without a queue nobody reads the annotations; what has been stored so can still be updated. */
+void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
+                      struct sl_error *e)
+{
+    SL_PRE(self != NULL && e != NULL);
+    const struct sl_adapter *a = self;
+    struct sl_error before = {0};
+    if (sl_job_queue(o) == NULL || a->framework.skips(&a->framework, o)) {
+        return;
+    }
+    if (old != NULL && sl_job_queue(old) != NULL) {
+        check_job(a, old, &before);
+    }
+    if (before.cause_count == 0) {
+        check_job(a, o, e);
+    }
+}
