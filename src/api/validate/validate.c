@@ -376,7 +376,11 @@ static void check_value(struct sl_check *c, const struct sl_node *node, const st
         }
         break;
     case SL_TYPE_SELECTOR:
-        sl_check_selector(c, value);
+        if (sl_json_type(value) == SL_JSON_MAP) {
+            sl_check_selector(c, value);
+        } else {
+            wrong_type(c, value, "must be an object");
+        }
         break;
     case SL_TYPE_ANY:
         break;
