@@ -137,7 +137,7 @@ class KueueRules(Scene):
             return None if status in (200, 201) else f"refused: {answer['message']}"
         if status in (200, 201):
             return f"accepted, not refused at {field}"
-        says = row["cluster"]["says"] if isinstance(row.get("cluster"), dict) else said(field)
+        says = row["cluster"]["says"] if isinstance(row.get("cluster"), dict) else field if "first" in row else said(field)
         if status not in (403, 422) or says not in answer["message"]:
             return f"{status}, and not about {says}: {answer['message']}"
         return None

@@ -84,13 +84,13 @@ class Policies(Scene):
                 ({QUEUE: "q"}, {"kueue.x-k8s.io/job-min-parallelism": "x"}, {}, ("job-min-parallelism", "x")),
                 ({QUEUE: "q"}, {"kueue.x-k8s.io/job-completions-equal-parallelism": "yes"}, {}, ("true or false",)),
                 ({QUEUE: "q"}, {"kueue.x-k8s.io/job-completions-equal-parallelism": "true"}, {}, ("Indexed",)),
-                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-required-topology": "a b"}, ("node label",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-required-topology": "a b"}, ("podset-required-topology", "a label of nodes")),
                 ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-required-topology": "a",
-                                    "kueue.x-k8s.io/podset-preferred-topology": "a"}, ("only one of",)),
-                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-unconstrained-topology": "maybe"}, ("true or false",)),
-                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-slice-size": "2"}, ("together",)),
+                                    "kueue.x-k8s.io/podset-preferred-topology": "a"}, ("more than one topology annotation",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-unconstrained-topology": "maybe"}, ("a boolean value",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-slice-size": "2"}, ("podset-slice-size]: Forbidden",)),
                 ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-slice-size": "4",
-                                    "kueue.x-k8s.io/podset-slice-required-topology": "rack"}, ("1 to 3",))):
+                                    "kueue.x-k8s.io/podset-slice-required-topology": "rack"}, ("pod set count 3",))):
             with self.subTest(parts=parts):
                 self.refuse(job("bad", parallelism=3, labels=labels, annotations=notes, template=template), *parts)
 
@@ -186,7 +186,9 @@ class Policies(Scene):
     # --- queues -------------------------------------------------------------------------------------------------
     def test_fields_without_effect_are_warned_of(self):
         queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "idle"},
-                 "spec": {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}}}
+                 "spec": {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}, "resourceGroups": [
+                     {"coveredResources": ["cpu"], "flavors": [
+                         {"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}]}}
         elastic = job("elastic", queue="main")
         elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
         for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"), (elastic, "elastic-job has no effect")):
@@ -206,9 +208,9 @@ class Policies(Scene):
         for bad, parts in (
                 (queue(resourceGroups=[group(["cpu"], ("f", {})), group(["cpu"], ("g", {}))]), ("covered",)),
                 (queue(resourceGroups=[group(["cpu"], ("f", {})), group(["memory"], ("f", {}))]), ("flavor",)),
-                (queue(resourceGroups=[group(["cpu"], ("f", {"nominalQuota": "-1"}))]), ("negative",)),
-                (queue(resourceGroups=[group(["cpu"], ("f", {"borrowingLimit": "1"}))]), ("cohortName",)),
-                (queue(resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "1"}))]), ("cohortName",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"nominalQuota": "-1"}))]), ("nominalQuota: Invalid value: must be greater than or equal to 0",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"borrowingLimit": "1"}))]), ("borrowingLimit must be absent",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "1"}))]), ("nil when cohort is empty",)),
                 (queue(cohortName="c", resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "5"}))]),
                  ("lendingLimit",)),
                 (queue(fairSharing={"weight": "-1"}), ("weight",)),
@@ -222,13 +224,13 @@ class Policies(Scene):
                  ("namespaceSelector",)),
                 (queue(resourceGroups=[{"coveredResources": ["cpu", "memory"], "flavors": [
                     {"name": "f", "resources": [{"name": "memory", "nominalQuota": "1"},
-                                                {"name": "cpu", "nominalQuota": "1"}]}]}]), ("same order",)),
+                                                {"name": "cpu", "nominalQuota": "1"}]}]}]), ("flavors[0].resources[0].name", "at the same place")),
                 (queue(admissionChecksStrategy={"admissionChecks": [{"name": "a", "onFlavors": ["nope"]}]}),
                  ("onFlavors",)),
                 ({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "c"},
                   "spec": {"parentName": "c"}}, ("own parent",)),
                 ({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "c"},
-                  "spec": {"resourceGroups": [group(["cpu"], ("f", {"lendingLimit": "1"}))]}}, ("parentName",))):
+                  "spec": {"resourceGroups": [group(["cpu"], ("f", {"lendingLimit": "1"}))]}}, ("nil when parent is empty",))):
             with self.subTest(parts=parts):
                 self.refuse(bad, *parts)
         self.create(queue(cohortName="c", fairSharing={"weight": "2n"}, namespaceSelector={
@@ -290,7 +292,7 @@ class Policies(Scene):
             {"domainCount": 1, "podCounts": {"universal": 2}, "valuesPerLevel": [{"universal": "r1"}]}]}
         self.patched(status, {"status": {"admission": placed}})
         self.patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 1}]}})
-        self.not_patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 0}]}}, "must not shrink")
+        self.not_patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 0}]}}, "cannot be less than 1")
         self.not_patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 3}]}}, "reclaimablePods")
         self.not_patched(status, {"status": {"reclaimablePods": [{"name": "x", "count": 1}]}}, "reclaimablePods")
         self.patched(status, {"status": {"conditions": [self.reserved("False")], "admission": None,
@@ -311,7 +313,7 @@ class Policies(Scene):
         two = self.workload()
         two["spec"]["podSets"] = [{**two["spec"]["podSets"][0], "name": n, "minCount": 1} for n in ("a", "b")]
         self.refuse(two, "minCount")
-        for cpu, word in (("-1", "negative"),):
+        for cpu, word in (("-1", "greater than or equal to 0"),):
             bad = self.workload()
             bad["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu
             self.refuse(bad, word)
