@@ -225,8 +225,8 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
                                const char *uid, const char *resource_version, struct sl_error *e);
 /* Fresh identity and status on create; on update what of `old` no client may change. */
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
-void sl_admit_pod(struct sl_store *s, struct sl_json *pod); /* admit.c */
-void sl_admit_job(struct sl_store *s, enum sl_kind kind, struct sl_json *job);
+/* admit.c: what is done to jobs and pods that are new; others stay as they are. */
+void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 /* INVALID, with a cause: a job leaves its queue where there is a default one. */
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes);

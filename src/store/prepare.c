@@ -104,13 +104,8 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
         prepare_namespace(object);
     } else if (kind == SL_KIND_POD) {
         sl_json_set_text(sl_json_path_make(object, "status"), "phase", "Pending");
-        if (s->gate_pods) {
-            sl_admit_job(s, kind, object);
-            sl_admit_pod(s, object);
-        }
-    } else if (kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM) {
-        sl_admit_job(s, kind, object);
     }
+    sl_admit_object(s, kind, object);
 }
 
 static void keep(struct sl_json *now, const struct sl_json *old, const char *key)

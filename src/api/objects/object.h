@@ -42,6 +42,10 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
 typedef void sl_object_rule(const void *self, const struct sl_json *o, const struct sl_json *old,
                             struct sl_error *e);
 void sl_object_rule_set(enum sl_kind kind, sl_object_rule *rule, const void *self);
+/* The rules about queues alone: what the labels and annotations of a job or a pod may say and when they may change. For objects
+ * that an API server checks in all else. */
+enum sl_code sl_object_validate_marks(enum sl_kind kind, const struct sl_json *o,
+                                      const struct sl_json *old, struct sl_error *e);
 /* Appends to `list` the paths, at most 16, of members of `o` (an object or a merge patch) that the
  * kind's table does not name: misspelt, or newer than this server. metadata and status aside. */
 void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);
@@ -63,6 +67,9 @@ enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch,
 struct sl_json *sl_patch_between_new(const struct sl_json *before, const struct sl_json *after);
 enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch,
                            struct sl_error *e); /* RFC 6902 */
+/* The JSON patch that makes `after` of `before`: a list of operations, empty when they are equal. Null members count as absent. */
+struct sl_json *sl_patch_json_between_new(const struct sl_json *before,
+                                          const struct sl_json *after);
 /* Strategic merge for built-in kinds: lists of maps merge by name / type / uid where Kubernetes
  * says so. */
 enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch,

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "api/admit/admit.h"
+#include "base/check.h"
+
+#include <string.h>
+
+#define QUEUE "kueue.x-k8s.io/queue-name"
+#define MANAGED "kueue.x-k8s.io/managed"
+#define PRIORITY_CLASS "kueue.x-k8s.io/priority-class"
+#define PARENT "kueue.x-k8s.io/pod-suspending-parent"
+#define INDEX "kueue.x-k8s.io/pod-group-pod-index"
+#define DEFAULT_NAME "default" /* of either */
+
+static const char *label_of(const struct sl_json *object, const char *key)
+{
+    const char *value = sl_object_label(object, key);
+    return value == NULL ? "" : value;
+}
+
+static bool has_label(const struct sl_json *object, const char *key)
+{
+    return label_of(object, key)[0] != '\0';
+}
+
+static void set_label(struct sl_json *object, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(object, "metadata.labels"), key, value);
+}
+
+static void append_missing(struct sl_json *parent, const char *key, const char *field,
+                           const char *text)
+{
+    struct sl_json *list = sl_json_get(parent, key);
+    if (list == NULL) {
+        list = sl_json_new_list();
+        sl_json_set(parent, key, list);
+    }
+    if (sl_json_type(list) != SL_JSON_LIST) {
+        return; /* validation says what is wrong with it */
+    }
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        const char *old =
+            field == NULL ? sl_json_text(item, "") : sl_json_path_text(item, field, "");
+        if (strcmp(old, text) == 0) {
+            return;
+        }
+    }
+    struct sl_json *item = field == NULL ? sl_json_new_text(text) : sl_json_new_map();
+    if (field != NULL) {
+        sl_json_set_text(item, field, text);
+    }
+    sl_json_append(list, item);
+}
+
+/* Pods of a parent that is suspended itself are only gated: it marks them. */
+static void gate(struct sl_json *pod, bool unnamed)
+{
+    bool parent = sl_object_annotation(pod, PARENT) != NULL;
+    if (!unnamed && !parent && !has_label(pod, QUEUE)) {
+        return;
+    }
+    struct sl_json *spec = sl_json_path_make(pod, "spec");
+    const char *index = sl_object_annotation(pod, INDEX "-label");
+    if (!parent) {
+        set_label(pod, MANAGED, "true");
+        append_missing(sl_json_path_make(pod, "metadata"), "finalizers", NULL, MANAGED);
+    }
+    append_missing(spec, "schedulingGates", "name", "kueue.x-k8s.io/admission");
+    append_missing(spec, "schedulingGates", "name", "kueue.x-k8s.io/topology");
+    const char *value = index == NULL || index[0] == '\0' ? NULL : sl_object_label(pod, index);
+    if (value != NULL) {
+        struct sl_json *copy = sl_json_new_text(value); /* `value` is lent by what is changed */
+        sl_json_set(sl_json_path_make(pod, "metadata.labels"), INDEX, copy);
+    }
+}
+
+/* What is no map is left to validation. */
+static void suspend(struct sl_json *job, const char *where)
+{
+    const struct sl_json *spec = sl_json_get(job, "spec"), *holder = sl_json_path(job, where);
+    if (sl_json_type(spec) == SL_JSON_MAP &&
+        (holder == NULL || sl_json_type(holder) == SL_JSON_MAP)) {
+        sl_json_set_bool(sl_json_path_make(job, where), "suspend", true);
+    }
+}
+
+void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, const char *ns,
+                  struct sl_json *object)
+{
+    SL_PRE(w != NULL && object != NULL);
+    if ((acts & SL_ADMIT_QUEUE) != 0 && !has_label(object, QUEUE) && w->has_queue(w->context, ns)) {
+        set_label(object, QUEUE, DEFAULT_NAME);
+    }
+    if ((acts & SL_ADMIT_CLASS) != 0 && has_label(object, QUEUE) &&
+        !has_label(object, PRIORITY_CLASS) && w->has_class(w->context)) {
+        set_label(object, PRIORITY_CLASS, DEFAULT_NAME);
+    }
+    bool held = unnamed || has_label(object, QUEUE);
+    if ((acts & SL_ADMIT_SUSPEND) != 0 && held) {
+        suspend(object, "spec");
+    }
+    if ((acts & SL_ADMIT_RUN_POLICY) != 0 && held) {
+        suspend(object, "spec.runPolicy");
+    }
+    if ((acts & SL_ADMIT_GATE) != 0) {
+        gate(object, unnamed);
+    }
+}
+
+enum sl_code sl_admit_change(const struct sl_admit_world *w, const char *ns,
+                             const struct sl_json *job, const struct sl_json *old,
+                             struct sl_error *causes)
+{
+    SL_PRE(w != NULL && causes != NULL);
+    sl_error_clear(causes);
+    if (has_label(job, QUEUE) || !has_label(old, QUEUE) || !w->has_queue(w->context, ns)) {
+        return SL_CODE_OK;
+    }
+    sl_error_cause(causes, "FieldValueForbidden", "metadata.labels[" QUEUE "]",
+                   "Forbidden: must not be emptied in a namespace with a default queue");
+    return SL_CODE_INVALID;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The rules about queues of objects that somebody else checks in all else. */
+#include "api/objects/status.h"
+#include "api/validate/topology_request.h"
+#include "api/validate/validate.h"
+#include "base/check.h"
+
+/* The annotations of pods by which a job asks for places: not looked at again where they stay as they are. */
+static void check_template(struct sl_check *c)
+{
+    static const char where[] = "spec.template.metadata.annotations";
+    const struct sl_json *now = sl_json_path(c->object, where);
+    if (sl_object_label(c->object, "kueue.x-k8s.io/queue-name") == NULL ||
+        (c->old != NULL && sl_json_equal(now, sl_json_path(c->old, where)))) {
+        return;
+    }
+    (void)sl_topology_request_check(now, where, INT32_MAX, c->e);
+}
+
+enum sl_code sl_object_validate_marks(enum sl_kind kind, const struct sl_json *o,
+                                      const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_error local;
+    SL_PRE(o != NULL);
+    struct sl_check c = {.e = e != NULL ? e : &local, .object = o, .old = old};
+    sl_error_clear(c.e);
+    if (kind == SL_KIND_JOB) {
+        sl_check_job_marks(&c);
+        sl_check_batch_job_marks(&c);
+        check_template(&c);
+    } else if (kind == SL_KIND_POD) {
+        sl_check_pod_marks(&c);
+    } else if (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT) {
+        sl_check_custom_marks(&c, sl_kind_info(kind));
+    }
+    if (c.e->cause_count == 0) {
+        return SL_CODE_OK;
+    }
+    struct sl_buf text = {0};
+    sl_status_sum_up(c.e, kind, sl_object_name(o), &text);
+    sl_error_set(c.e, SL_CODE_INVALID, "%s", text.data);
+    sl_buf_fini(&text);
+    return SL_CODE_INVALID;
+}
