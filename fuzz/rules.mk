@@ -20,7 +20,7 @@ FUZZ_CC_coverage = clang $(FUZZ_FLAGS) -fprofile-instr-generate -fcoverage-mappi
 FUZZ_LIBS    := -Wl,--as-needed -ljson-c -lyaml -lsqlite3 -lmicrohttpd -lgnutls -luv -lm -lpthread
 # The state of the core lies between these two in memory.
 FUZZ_CORE    := fuzz/lib/state_begin.c $(call sources_of,kernel) $(call sources_of,policy) fuzz/lib/state_end.c
-FUZZ_SHELL   := $(foreach r,controllers engine server store kube api base,$(call sources_of,$(r))) fuzz/lib/journal_core.c
+FUZZ_SHELL   := $(foreach r,controllers engine server store kube webhook api base,$(call sources_of,$(r))) fuzz/lib/journal_core.c
 # Comparisons in the core tell the engine nothing that it could use: mutations are of whole events.
 fuzz_quiet    = $(if $(findstring src/kernel,$(1))$(findstring src/policy,$(1)),-fno-sanitize-coverage=trace-cmp)
 FUZZ_EXTRA_libfuzzer = $(call fuzz_quiet,$<)

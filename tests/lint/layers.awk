@@ -4,8 +4,8 @@
 BEGIN {
     may["kernel"] = ""; may["policy"] = "kernel"; may["base"] = ""; may["api"] = "base"
     may["engine"] = "kernel policy api base"; may["store"] = may["kube"] = "api base"
-    may["server"] = "store api base"; may["controllers"] = "engine api base"
-    may["cli"] = "controllers engine store server kube api base"
+    may["webhook"] = "api base"; may["server"] = "store api base"; may["controllers"] = "engine api base"
+    may["cli"] = "controllers engine store server kube webhook api base"
     core = "<stdint.h> <stdbool.h> <stddef.h> "
     own["json-c"] = "api"; own["yaml.h"] = "api"; own["microhttpd.h"] = "server"; own["sqlite3.h"] = "store"
     own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"; own["gnutls"] = "base server"
