@@ -62,10 +62,12 @@ static int check(const struct sl_config *config, const char *file)
 }
 
 /* --print-policies: what to apply on the way out, what to know beside it. */
-static int print_policies(const struct sl_config *config, unsigned minor)
+static int print_policies(const struct sl_config *config, const struct sl_daemon_options *options)
 {
-    const struct sl_policies_wish wish = {
-        .jobs = &config->jobs, .namespaces = config->managed, .minor = minor};
+    const struct sl_policies_wish wish = {.jobs = &config->jobs,
+                                          .namespaces = config->managed,
+                                          .minor = options->policies_minor,
+                                          .webhook = options->webhook == SL_WEBHOOK_ON};
     struct sl_json *unsuspended, *all = sl_policies_make(&wish, &unsuspended);
     struct sl_buf text = {0};
     for (size_t i = 0; i < sl_json_len(all); i++) {
@@ -122,8 +124,8 @@ static int run(const struct sl_daemon_options *options)
     if (options->check_config != NULL) {
         status = check(config, file);
     } else if (report(config, file)) {
-        status = options->policies_minor != 0 ? print_policies(config, options->policies_minor)
-                                              : serve(options, config);
+        status =
+            options->policies_minor != 0 ? print_policies(config, options) : serve(options, config);
     }
     sl_config_free(config);
     sl_adapters_forget();

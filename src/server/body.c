@@ -63,21 +63,25 @@ static struct sl_json *parse_json(struct sl_request *r)
 {
     struct sl_error e;
     sl_error_clear(&e);
+    bool received = r->rest->reviews;
     size_t weight = sl_json_weigh(r->body.data, r->body.len);
-    if (weight > SL_BODY_WEIGHT_MAX) {
-        sl_answer_fail(r, SL_CODE_TOO_LARGE,
-                       "the body has too many values: they weigh %zu, and %u is the limit, where a "
-                       "map weighs %u, others 1, and a name 1",
-                       weight, SL_BODY_WEIGHT_MAX, SL_JSON_WEIGHT_MAP);
+    size_t most = received ? SL_REVIEW_WEIGHT_MAX : SL_BODY_WEIGHT_MAX;
+    if (weight > most) {
+        sl_answer_fail(
+            r, SL_CODE_TOO_LARGE,
+            "the body has too many values: they weigh %zu, and %zu is the limit, where a "
+            "map weighs %u, others 1, and a name 1",
+            weight, most, SL_JSON_WEIGHT_MAP);
         return NULL;
     }
     if (!has_memory(r, weight)) {
         return NULL;
     }
-    struct sl_json *value = sl_json_parse(r->body.data, r->body.len, &e);
+    struct sl_json *value = received ? sl_json_parse_received(r->body.data, r->body.len, &e)
+                                     : sl_json_parse(r->body.data, r->body.len, &e);
     if (value == NULL) {
         sl_answer_error(r, &e);
-    } else {
+    } else if (!received) {
         sl_json_free(r->twice); /* it may be served again */
         r->twice = sl_json_twice(r->body.data, value);
     }
@@ -106,7 +110,7 @@ struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
     struct sl_json *value = NULL;
     if (r->too_large) {
         sl_answer_fail(r, SL_CODE_TOO_LARGE, "Request entity too large: limit is %u bytes",
-                       SL_BODY_BYTES_MAX);
+                       r->rest->reviews ? SL_REVIEW_BYTES_MAX : SL_BODY_BYTES_MAX);
         return NULL;
     }
     if (r->crowded) {

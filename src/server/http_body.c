@@ -62,7 +62,8 @@ bool sl_http_body_take(struct exchange *x, const char *data, size_t size)
 {
     SL_PRE(x != NULL);
     struct sl_request *r = &x->request;
-    bool fits = !r->too_large && !r->crowded && r->body.len + size <= SL_BODY_BYTES_MAX;
+    size_t most = x->server->rest.reviews ? SL_REVIEW_BYTES_MAX : SL_BODY_BYTES_MAX;
+    bool fits = !r->too_large && !r->crowded && r->body.len + size <= most;
     r->too_large = !r->crowded && !fits;
     if (!fits || !find_room(x)) {
         x->discarded += size;

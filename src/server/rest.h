@@ -10,6 +10,9 @@
 
 #define SL_BODY_BYTES_MAX (3u << 19) /* more than that etcd does not take either */
 #define SL_BODY_WEIGHT_MAX 16384u    /* of its values: json.h */
+/* The same of reviews that an API server sends: an object twice, or many. */
+#define SL_REVIEW_BYTES_MAX (12u << 20)
+#define SL_REVIEW_WEIGHT_MAX (1u << 19)
 /* Of work (base/effort.h) that one request may be in a turn of the loop: 50 ms at most. */
 #define SL_TURN_STEPS_MAX 120000u
 #define SL_QUERY_ARGS_MAX 32u
@@ -25,6 +28,7 @@ struct sl_rest {
     struct sl_server_question *questions;
     size_t question_count;
     unsigned watch_count, watches_max;
+    bool reviews; /* bodies are what an API server writes */
     const char *version;
 };
 

@@ -80,9 +80,11 @@ struct sl_server_options {
     unsigned connections_max;
     unsigned header_ms_max, body_ms_max; /* for a request's header and its body; 0 = 10 s, 30 s */
     size_t bodies_bytes_max;             /* of all bodies in memory; 0 = 64 MiB */
-    unsigned watches_max;                /* 0 = 800; more are refused with 429 */
-    const char *version;                 /* of the program, for /version; NULL = "0.0.0" */
-    struct sl_tls *tls; /* NULL: plain HTTP; else lent until the server has ended */
+    bool
+        reviews; /* bodies are an API server's: larger, and whatever Go writes is read (sl_json_parse_received) */
+    unsigned watches_max; /* 0 = 800; more are refused with 429 */
+    const char *version;  /* of the program, for /version; NULL = "0.0.0" */
+    struct sl_tls *tls;   /* NULL: plain HTTP; else lent until the server has ended */
     struct sl_server_guard guard;
 };
 

@@ -4,10 +4,8 @@
 /* Certificates of a listener. A connection keeps the one it began with: GnuTLS does not copy it. */
 #include "server/tls.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
-#include <gnutls/x509.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/bearer.h"
+#include "server/issue.h"
 
 #define FILE_BYTES_MAX (1u << 20)
 #define LOOK_MS 1000 /* the files are looked at no more often */
@@ -168,19 +167,6 @@ static void look(struct sl_tls *t)
 
 /* --- made here ------------------------------------------------------------------------------- */
 
-/* A DNS name or an IP address. */
-static int name_it(gnutls_x509_crt_t crt, const char *name, unsigned how)
-{
-    unsigned char ip[16];
-    int family = strchr(name, ':') != NULL ? AF_INET6 : AF_INET;
-    if (inet_pton(family, name, ip) == 1) {
-        return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip,
-                                                    family == AF_INET6 ? 16 : 4, how);
-    }
-    return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, name,
-                                                (unsigned)strlen(name), how);
-}
-
 static int describe(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const char *name)
 {
     unsigned char serial[16];
@@ -194,10 +180,10 @@ static int describe(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const char
     rc = rc < 0 ? rc
                 : gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                                 (unsigned)strlen(name));
-    rc = rc < 0 ? rc : name_it(crt, name, GNUTLS_FSAN_SET);
-    rc = rc < 0 ? rc : name_it(crt, "localhost", GNUTLS_FSAN_APPEND);
-    rc = rc < 0 ? rc : name_it(crt, "127.0.0.1", GNUTLS_FSAN_APPEND);
-    rc = rc < 0 ? rc : name_it(crt, "::1", GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : sl_issue_name(crt, name, GNUTLS_FSAN_SET);
+    rc = rc < 0 ? rc : sl_issue_name(crt, "localhost", GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : sl_issue_name(crt, "127.0.0.1", GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : sl_issue_name(crt, "::1", GNUTLS_FSAN_APPEND);
     rc = rc < 0 ? rc : gnutls_x509_crt_set_key_purpose_oid(crt, GNUTLS_KP_TLS_WWW_SERVER, 0);
     rc = rc < 0 ? rc : gnutls_x509_crt_set_key(crt, key);
     return rc < 0 ? rc : gnutls_x509_crt_sign2(crt, crt, key, GNUTLS_DIG_SHA256, 0);
@@ -285,6 +271,19 @@ enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_erro
     }
     sl_buf_fini(&certificate);
     sl_buf_fini(&key);
+    return code;
+}
+
+enum sl_code sl_tls_take(struct sl_tls *t, const char *certificate, const char *key,
+                         struct sl_error *e)
+{
+    struct sl_tls_identity *identity = NULL;
+    SL_PRE(t != NULL && t->certificate_path == NULL && certificate != NULL && key != NULL);
+    enum sl_code code = make_identity(certificate, key, &identity, e);
+    if (code == SL_CODE_OK) {
+        sl_tls_end(t->newest);
+        t->newest = identity;
+    }
     return code;
 }
 

@@ -21,6 +21,10 @@ enum sl_code sl_tls_open(const char *dir, const char *name, struct sl_tls **out,
 /* Makes tls.crt and tls.key there for `name`, which may be an IP address, unless there are such files: connections that
  * have learnt the certificate find it again after a restart. */
 enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_error *e);
+/* Connections that begin from now on show this one (PEM). BAD_REQUEST: the two do not fit each other, and nothing changes. Not of
+ * one that reads files. */
+enum sl_code sl_tls_take(struct sl_tls *t, const char *certificate, const char *key,
+                         struct sl_error *e);
 /* After all that was begun has ended. */
 void sl_tls_free(struct sl_tls *t);
 

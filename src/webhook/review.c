@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* AdmissionReviews as texts have them. Anybody can send one: nothing in it is believed to be what it should be. */
+/* AdmissionReviews as texts have them. Any client can send one: nothing in it is believed to be what it should be. */
 #include "webhook/webhook.h"
 #include "base/base64.h"
 #include "base/check.h"

@@ -58,8 +58,10 @@ def job(name, queue=None, cpu="1", run_for="100ms", parallelism=1, labels=None, 
 class Scene(unittest.TestCase):
     """A test with a namespace; what it made is gone afterwards."""
 
+    control_plane = staticmethod(plane)
+
     def setUp(self):
-        self.plane = plane()
+        self.plane = self.control_plane()
         self.namespace = self.id().split(".")[-1].replace("_", "-")[5:50].strip("-")
         self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
 

@@ -51,7 +51,9 @@ def die_with_parent():
 
 
 class ControlPlane:
-    def __init__(self, directory, nodes=3):
+    def __init__(self, directory, nodes=3, version=None):
+        """`version`: what an API server of Kubernetes 1.N served, by default."""
+        self.version = version
         self.run = pathlib.Path(directory)
         self.nodes = nodes
         self.processes = {}
@@ -203,6 +205,7 @@ class ControlPlane:
         etcd = f"http://127.0.0.1:{self.etcd_port}"
         peer = f"http://127.0.0.1:{self.peer_port}"
         admin = self.run / "admin.kubeconfig"
+        emulated = [f"--emulated-version={self.version}"] if self.version else []
 
         def controller(name, *more, config=admin):
             return [programs[name], f"--kubeconfig={config}", f"--authentication-kubeconfig={admin}",
@@ -232,12 +235,13 @@ class ControlPlane:
                 f"--proxy-client-cert-file={self.run}/pki/front-proxy-client.crt",
                 f"--proxy-client-key-file={self.run}/pki/front-proxy-client.key",
                 "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-                f"--audit-policy-file={self.run}/audit.yaml", f"--audit-log-path={self.run}/log/audit.jsonl"],
+                f"--audit-policy-file={self.run}/audit.yaml", f"--audit-log-path={self.run}/log/audit.jsonl",
+                *emulated],
             "kube-controller-manager": controller(
                 "kube-controller-manager", f"--service-account-private-key-file={self.run}/pki/sa.key",
                 f"--root-ca-file={self.run}/pki/ca.crt", "--use-service-account-credentials=true",
-                f"--controllers={CONTROLLERS}", config=self.run / "controllers.kubeconfig"),
-            "kube-scheduler": controller("kube-scheduler"),
+                f"--controllers={CONTROLLERS}", *emulated, config=self.run / "controllers.kubeconfig"),
+            "kube-scheduler": controller("kube-scheduler", *emulated),
             "kwok": [programs["kwok"], f"--kubeconfig={admin}", "--manage-all-nodes=true",
                      f"--config={HERE}/stages.yaml", f"--server-address=127.0.0.1:{free_port()}",
                      "--node-lease-duration-seconds=40"],

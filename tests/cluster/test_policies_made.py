@@ -101,11 +101,12 @@ class MadePolicies(WorkScene):
         cases = [(kind, namespace, queue, listed[kind] and namespace == self.namespace and (queue or manage_all))
                  for kind in listed for namespace in (self.namespace, self.other) for queue in (True, False)]
         self.put(self.printed(config, options))
+        daemon = self.held_by(config, options)
         for kind, namespace, queue, managed in cases:
             path, obj = self.probe(kind, namespace, queue)
             eventually(lambda: self.held(self.dry(path, obj)) == managed, 20,
                        what=f"{kind} in {namespace}, queue {queue}: held back when it is created: {managed}")
-        daemon = self.daemon(config=config, options=options)
+        daemon = daemon or self.daemon(config=config, options=options)
         eventually(lambda: "admission policies are those that the configuration needs" in daemon.log(), what="that said")
         for kind, namespace, queue, managed in cases:
             path, obj = self.probe(kind, namespace, queue)
@@ -117,6 +118,9 @@ class MadePolicies(WorkScene):
         eventually(lambda: not self.held_without_one(), 20, what="a Workload for all that is held back")
         self.assertEqual(self.owners(self.namespace) & unmanaged, set())
         self.assertEqual(self.owners(self.other), set())
+
+    def held_by(self, config, options):
+        """The daemon that holds jobs back; None: policies do."""
 
     def owners(self, namespace):
         workloads = self.plane.get(f"{KUEUE}/namespaces/{namespace}/workloads")["items"]

@@ -2,7 +2,10 @@
 from cluster_scene import *
 
 # Used, but not in the audit log: owners are looked at when what they own is created.
-UNSEEN = {("update", "batch", "jobs/finalizers"), ("update", "", "pods/finalizers"),
+# Webhooks are asked for, and there are none: that is an answer too.
+UNSEEN = {("get", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+          ("get", "admissionregistration.k8s.io", "validatingwebhookconfigurations"),
+          ("update", "batch", "jobs/finalizers"), ("update", "", "pods/finalizers"),
           ("delete", "", "podtemplates"),
           ("update", "kueue.x-k8s.io", "workloads/finalizers"),
           ("update", "autoscaling.x-k8s.io", "provisioningrequests/finalizers")}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The rules about queues of objects that somebody else checks in all else. */
+/* The rules about queues, of objects whose other rules are those of others. */
 #include "api/objects/status.h"
 #include "api/validate/topology_request.h"
 #include "api/validate/validate.h"

@@ -52,13 +52,18 @@ static void read_document(struct sl_config *c, const char *file)
 struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster)
 {
     struct sl_config *c = sl_mem_new(1, sizeof *c);
-    c->cluster = (struct sl_config_cluster){.on = cluster,
-                                            .lease_ms = 15000,
-                                            .renew_ms = 10000,
-                                            .retry_ms = 2000,
-                                            .lease_name = "c1f6bfd2.kueue.x-k8s.io",
-                                            .readiness_name = "readyz",
-                                            .liveness_name = "healthz"};
+    c->cluster =
+        (struct sl_config_cluster){.on = cluster,
+                                   .lease_ms = 15000,
+                                   .renew_ms = 10000,
+                                   .retry_ms = 2000,
+                                   .lease_name = "c1f6bfd2.kueue.x-k8s.io",
+                                   .webhook_port = 9443,
+                                   .webhook_service = "sluice-webhook-service",
+                                   .webhook_secret = "sluice-webhook-server-cert",
+                                   .webhook_cert_dir = "/tmp/k8s-webhook-server/serving-certs",
+                                   .readiness_name = "readyz",
+                                   .liveness_name = "healthz"};
     c->settings = sl_engine_settings_default();
     sl_config_preset_gates(c);
     c->errors = sl_json_new_list();

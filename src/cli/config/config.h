@@ -24,6 +24,11 @@ struct sl_config_cluster {
     const char *readiness_name, *liveness_name;
     const char *visibility_address; /* an IP */
     unsigned visibility_port;
+    const char *webhook_address; /* an IP; NULL or "": all */
+    unsigned webhook_port;
+    const char *webhook_service, *webhook_secret;
+    const char *webhook_cert_dir;
+    bool webhook_files; /* certificates are those of webhook_cert_dir, not of the Secret */
 };
 
 struct sl_config {

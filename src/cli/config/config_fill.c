@@ -216,6 +216,7 @@ void sl_config_fill(struct sl_config *c)
     if (k->lease_namespace == NULL) {
         k->lease_namespace = sl_json_path_text(v, "namespace", NULL);
     }
+    k->webhook_files = !sl_json_path_bool(v, "internalCertManagement.enable", true);
     fill_metered(c);
     fill_readiness(c);
     fill_fair_sharing(c);

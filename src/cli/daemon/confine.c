@@ -83,6 +83,7 @@ static bool allow_all(int rules, const struct sl_confine_options *o)
         ok = ok && allow(rules, system_paths[i], READ_RIGHTS);
     }
     ok = ok && (o->readable == NULL || allow(rules, o->readable, READ_RIGHTS));
+    ok = ok && (o->readable_too == NULL || allow(rules, o->readable_too, READ_RIGHTS));
     return ok && (o->writable == NULL || allow(rules, o->writable, READ_RIGHTS | WRITE_RIGHTS));
 }
 

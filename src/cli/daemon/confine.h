@@ -12,8 +12,9 @@
 struct sl_confine_options {
     const char
         *writable; /* a directory that exists, with all below it; NULL = nothing is written */
-    const char *readable; /* one more besides the system's own; NULL = none */
-    bool unprivileged;    /* sl_confine_privileges was called before */
+    const char *readable;     /* one more besides the system's own; NULL = none */
+    const char *readable_too; /* and one that need not exist */
+    bool unprivileged;        /* sl_confine_privileges was called before */
 };
 /* The first part of it: capabilities, and the way back to them. What is forked afterwards has none either, but may still run programs
  * and read files: a credential plugin's runner. */

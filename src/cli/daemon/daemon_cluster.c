@@ -8,6 +8,7 @@
 #include "cli/daemon/daemon_pages.h"
 #include "cli/daemon/daemon_turns.h"
 #include "cli/daemon/daemon_visibility.h"
+#include "cli/daemon/daemon_webhook.h"
 #include "cli/pages/foresight.h"
 #include "cli/pages/leader_mark.h"
 #include "cli/pages/metrics.h"
@@ -56,7 +57,8 @@ struct cluster {
     struct sl_daemon_pages servers;
     struct sl_daemon_visibility visibility;
     struct sl_leader_mark *mark;
-    struct sl_policies_look *look; /* NULL: not leading */
+    struct sl_daemon_webhook *webhook;
+    struct sl_policies_look *look; /* NULL: not leading, or it is not known yet who suspends jobs */
     uv_timer_t wait;               /* for the caches; at the end for answers */
     uint64_t started_ms, read_ms, drain_until_ms;
     bool listed, leads, waits, ending, ended; /* waits: and has said so */
@@ -75,6 +77,7 @@ static void end(void *context)
     c->ended = c->ending = true;
     sl_daemon_pages_stop(&c->servers);
     sl_daemon_visibility_stop(&c->visibility);
+    sl_daemon_webhook_stop(c->webhook);
     sl_leader_mark_free(c->mark);
     sl_policies_look_free(c->look);
     uv_close((uv_handle_t *)&c->wait, NULL);
@@ -151,6 +154,16 @@ static unsigned most(unsigned standard, double given)
     return part <= standard ? standard : part > 10000 ? 10000 : (unsigned)part;
 }
 
+/* Which policies there have to be depends on whether a webhook does what some of them do. */
+static void look_at_policies(void *context)
+{
+    struct cluster *c = context;
+    if (c->turns.controllers != NULL && c->look == NULL && sl_daemon_webhook_known(c->webhook)) {
+        c->look = sl_policies_look(c->transport, &c->config->jobs, c->config->managed,
+                                   sl_daemon_webhook_mutates(c->webhook));
+    }
+}
+
 static void decide(struct cluster *c)
 {
     uv_timer_stop(&c->wait);
@@ -159,7 +172,8 @@ static void decide(struct cluster *c)
     c->pages.engine = c->engine;
     c->pages.controllers = c->controllers;
     sl_leader_mark_set(c->mark);
-    c->look = sl_policies_look(c->transport, &c->config->jobs, c->config->managed);
+    sl_daemon_webhook_lead(c->webhook);
+    look_at_policies(c);
     sl_turns_kick(&c->turns);
 }
 
@@ -338,6 +352,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_kube_count(c->kube, &k);
     sl_turns_print(&c->turns, out);
     sl_foresight_print(c->foresight, out);
+    sl_daemon_webhook_print(c->webhook, out);
     sl_metrics_value(out, "sluice_leader", "1 when this instance makes the decisions",
                      c->turns.controllers != NULL);
     sl_metrics_value(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
@@ -380,6 +395,8 @@ static enum sl_code confine(struct cluster *c)
     const struct sl_confine_options o = {
         .writable = c->options->data_dir,
         .readable = c->options->kubeconfig != NULL ? "/" : c->options->tls_dir,
+        .readable_too =
+            c->config->cluster.webhook_files ? c->config->cluster.webhook_cert_dir : NULL,
         .unprivileged = true};
     if (o.writable != NULL && mkdir(o.writable, 0700) != 0 && errno != EEXIST) {
         return sl_error_set(c->e, SL_CODE_UNAVAILABLE, "--data: %s cannot be made: %s", o.writable,
@@ -410,6 +427,29 @@ static enum sl_code start_servers(struct cluster *c)
                : sl_daemon_visibility_start(&c->visibility, &c->loop, c->transport, &place, c->e);
 }
 
+/* Where our Service is. */
+static const char *own_namespace(const struct cluster *c)
+{
+    const char *own =
+        c->options->kubeconfig == NULL ? sl_credentials_namespace(c->credentials) : "";
+    return own[0] != '\0' ? own
+                          : sl_json_path_text(c->config->document, "namespace", LEASE_NAMESPACE);
+}
+
+static void start_webhook(struct cluster *c)
+{
+    const struct sl_daemon_webhook_place place = {.loop = &c->loop,
+                                                  .transport = c->transport,
+                                                  .options = c->options,
+                                                  .config = c->config,
+                                                  .client = &c->client,
+                                                  .ns = own_namespace(c),
+                                                  .ready = is_ready,
+                                                  .decided = look_at_policies,
+                                                  .context = c};
+    c->webhook = sl_daemon_webhook_start(&place);
+}
+
 static enum sl_code open_all(struct cluster *c)
 {
     const struct sl_daemon_options *o = c->options;
@@ -430,6 +470,7 @@ static enum sl_code open_all(struct cluster *c)
     start_client(c);
     c->mark =
         sl_leader_mark_new(&c->loop, c->transport, getenv("POD_NAMESPACE"), getenv("POD_NAME"));
+    start_webhook(c);
     code = start_servers(c);
     if (code != SL_CODE_OK) {
         fail(c, code);

@@ -16,7 +16,7 @@
 /* What is parsed: the options, and texts that are judged afterwards. */
 struct given {
     struct sl_daemon_options options;
-    const char *level, *format, *journal, *policies;
+    const char *level, *format, *journal, *policies, *webhook;
 };
 
 /* The one table of options; its scopes are the sections of the help. */
@@ -37,6 +37,12 @@ static const struct sl_flag table[] = {
     {"--visibility-listen", NULL, SL_FLAG_TEXT, AT(options.visibility_listen), "ADDR:PORT", CLUSTER,
      "serve the Visibility API with TLS to the API server (default: in a pod as configured, else "
      "[::]:8082; 0: off)"},
+    {"--webhook", NULL, SL_FLAG_TEXT, AT(webhook), "CHOICE", CLUSTER,
+     "suspend jobs and gate pods by a webhook: on, off, or auto: where the cluster has no "
+     "MutatingAdmissionPolicy (default: auto)"},
+    {"--webhook-listen", NULL, SL_FLAG_TEXT, AT(options.webhook_listen), "ADDR:PORT", CLUSTER,
+     "serve the webhook there, and have the API server ask it there (default: in a pod as "
+     "configured, by its Service; else nowhere)"},
     {"--tls-dir", NULL, SL_FLAG_TEXT, AT(options.tls_dir), "DIR", CLUSTER,
      "its tls.crt and tls.key, read again when they change (default: made at start)"},
     {"--enableTAS", NULL, SL_FLAG_CHOICE, AT(options.topology), "BOOL", CLUSTER,
@@ -140,6 +146,21 @@ static enum sl_code parse_format(const char *text, bool *json, struct sl_error *
     return SL_CODE_OK;
 }
 
+static enum sl_code parse_webhook(const char *text, enum sl_webhook_choice *out, struct sl_error *e)
+{
+    static const char *const names[] = {"auto", "on", "off"};
+    static const enum sl_webhook_choice choices[] = {SL_WEBHOOK_AUTO, SL_WEBHOOK_ON,
+                                                     SL_WEBHOOK_OFF};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = choices[i];
+            return SL_CODE_OK;
+        }
+    }
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, "--webhook: \"%.64s\" is not one of auto, on, off",
+                        text);
+}
+
 /* ADDR:PORT or [V6]:PORT. Whether the address exists is found out when listening on it. */
 static enum sl_code check_listen(const char *flag, const char *text, struct sl_error *e)
 {
@@ -234,6 +255,11 @@ static enum sl_code check_cluster(const struct sl_daemon_options *o, struct sl_e
     if (o->metrics_port != 0 && o->listen != NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--metricsPort: not with --listen");
     }
+    if (o->webhook == SL_WEBHOOK_ON && o->kubeconfig != NULL && o->webhook_listen == NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--webhook on: with --kubeconfig say by --webhook-listen where the API "
+                            "server reaches it");
+    }
     if (o->topology == SL_FLAG_NO) {
         return sl_error_set(
             e, SL_CODE_BAD_REQUEST,
@@ -275,7 +301,9 @@ static enum sl_code check_all(struct sl_daemon_options *o, const struct sl_flags
         return code;
     }
     if ((code = o->standalone ? check_standalone(o, e) : check_cluster(o, e)) != SL_CODE_OK ||
-        (o->listen != NULL && (code = check_listen("--listen", o->listen, e)) != SL_CODE_OK)) {
+        (o->listen != NULL && (code = check_listen("--listen", o->listen, e)) != SL_CODE_OK) ||
+        (o->webhook_listen != NULL &&
+         (code = check_listen("--webhook-listen", o->webhook_listen, e)) != SL_CODE_OK)) {
         return code;
     }
     return visibility == NULL || strcmp(visibility, "0") == 0
@@ -287,7 +315,7 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
                                      struct sl_error *e)
 {
     SL_PRE(out != NULL);
-    struct given given = {.level = "info", .format = "text", .journal = "64Mi"};
+    struct given given = {.level = "info", .format = "text", .journal = "64Mi", .webhook = "auto"};
     struct sl_daemon_options *o = &given.options;
     struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = &given};
     enum sl_code code = sl_flags_parse(&flags, argc, argv, e);
@@ -295,7 +323,8 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
         if (flags.arguments.count > 0) {
             code = sl_error_set(e, SL_CODE_BAD_REQUEST, "unexpected argument \"%.64s\"",
                                 flags.arguments.items[0]);
-        } else if ((given.policies == NULL ||
+        } else if ((code = parse_webhook(given.webhook, &o->webhook, e)) == SL_CODE_OK &&
+                   (given.policies == NULL ||
                     (code = parse_version(given.policies, &o->policies_minor, e)) == SL_CODE_OK) &&
                    (code = check_all(o, &flags, e)) == SL_CODE_OK &&
                    (code = parse_journal(given.journal, &o->journal_bytes, e)) == SL_CODE_OK &&

@@ -11,6 +11,7 @@
 #include "controllers/work/workload_meters.h"
 
 struct sl_job_rules;
+enum sl_webhook_choice { SL_WEBHOOK_AUTO, SL_WEBHOOK_ON, SL_WEBHOOK_OFF };
 struct sl_daemon_options {
     const char *data_dir;  /* cluster mode: of the journal; NULL = none */
     int64_t journal_bytes; /* of a file of the journal */
@@ -40,7 +41,10 @@ struct sl_daemon_options {
     const char
         *visibility_listen; /* ADDR:PORT with TLS; "0" = nowhere; NULL: as the configuration says in
                                       a pod, else nowhere */
-    const char *tls_dir;    /* tls.crt and tls.key; NULL: they are made at start */
+    enum sl_webhook_choice webhook; /* auto: where there are no mutating policies */
+    const char *
+        webhook_listen; /* ADDR:PORT, by which it is registered; NULL: in a pod as the configuration says, by the Service */
+    const char *tls_dir;          /* tls.crt and tls.key; NULL: they are made at start */
     enum sl_flag_choice topology; /* for those used to Kueue's; topology is always placed */
     const char *adapters;         /* a directory of adapter files; NULL: none */
     bool unconfined;              /* with all rights of the user that started it */

@@ -90,10 +90,14 @@ static void fit_unnamed(struct sl_json *policy)
 }
 
 /* The version of the API of such objects; NULL: Kubernetes 1.`minor` has none. */
-static const char *version_of(const char *kind, unsigned minor)
+static const char *version_of(const char *kind, const struct sl_policies_wish *wish)
 {
+    unsigned minor = wish->minor;
     if (strncmp(kind, MUTATING, strlen(MUTATING)) != 0) {
         return "admissionregistration.k8s.io/v1";
+    }
+    if (wish->webhook) {
+        return NULL;
     }
     return minor >= 36                         ? "admissionregistration.k8s.io/v1"
            : minor >= 34                       ? "admissionregistration.k8s.io/v1beta1"
@@ -122,7 +126,7 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
     for (size_t i = 0; i < sl_json_len(items); i++) {
         struct sl_json *object = sl_json_at(items, i);
         const char *name = sl_json_path_text(object, "metadata.name", "");
-        const char *version = version_of(sl_json_path_text(object, "kind", ""), wish->minor);
+        const char *version = version_of(sl_json_path_text(object, "kind", ""), wish);
         if (version == NULL ||
             (!is_policy(object) &&
              !sl_json_has_text(left, sl_json_path_text(object, "spec.policyName", "")))) {
@@ -146,11 +150,13 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
     sl_json_free(left);
 }
 
-static struct sl_json *not_suspended(const struct sl_policy_kinds *kinds, unsigned minor)
+static struct sl_json *not_suspended(const struct sl_policy_kinds *kinds,
+                                     const struct sl_policies_wish *wish)
 {
     struct sl_json *list = sl_json_new_list();
     for (size_t i = 0; i < kinds->count; i++) {
-        if (kinds->at[i].suspend == NULL || minor < SL_POLICIES_MUTATING_MIN) {
+        if (kinds->at[i].suspend == NULL ||
+            (!wish->webhook && wish->minor < SL_POLICIES_MUTATING_MIN)) {
             sl_json_append(list, sl_json_new_text(kinds->at[i].kind));
         }
     }
@@ -172,6 +178,6 @@ struct sl_json *sl_policies_make(const struct sl_policies_wish *wish, struct sl_
         }
         sl_json_free(documents);
     }
-    *unsuspended = not_suspended(&kinds, wish->minor);
+    *unsuspended = not_suspended(&kinds, wish);
     return out;
 }

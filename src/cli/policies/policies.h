@@ -12,11 +12,13 @@ struct sl_policies_wish {
     const struct sl_job_rules *jobs;
     const struct sl_json *namespaces; /* a label selector; NULL: all */
     unsigned minor;                   /* of Kubernetes, 1.N */
+    bool webhook;                     /* which does what mutating policies would */
 };
 
 /* From which minor version on there are policies that refuse, and policies that change what is asked for. */
 #define SL_POLICIES_MINOR_MIN 30u
 #define SL_POLICIES_MUTATING_MIN 32u
+#define SL_POLICIES_ALL 36u /* a version that has all of them as they are in the files */
 
 /* A list of objects to apply, which the caller frees. `unsuspended`: kinds that no policy suspends when they are created, since
  * their flag is neither spec.suspend nor spec.runPolicy.suspend, or since the version has no such policies: a list of texts,

@@ -5,19 +5,16 @@
 
 #include <string.h>
 
-static bool covers(const struct sl_json *live, const struct sl_json *wanted);
-
 static bool list_covers(const struct sl_json *live, const struct sl_json *wanted)
 {
     bool yes = sl_json_len(live) == sl_json_len(wanted);
     for (size_t i = 0; i < sl_json_len(wanted) && yes; i++) {
-        yes = covers(sl_json_at(live, i), sl_json_at(wanted, i));
+        yes = sl_policies_cover(sl_json_at(live, i), sl_json_at(wanted, i));
     }
     return yes;
 }
 
-/* Is everything there that is wanted? More members of maps are defaults, more items of lists are not. */
-static bool covers(const struct sl_json *live, const struct sl_json *wanted)
+bool sl_policies_cover(const struct sl_json *live, const struct sl_json *wanted)
 {
     if (sl_json_type(live) != sl_json_type(wanted)) {
         return false;
@@ -30,7 +27,7 @@ static bool covers(const struct sl_json *live, const struct sl_json *wanted)
     }
     struct sl_json_member m = {0};
     while (sl_json_each(wanted, &m)) {
-        if (!covers(sl_json_get(live, m.key), m.value)) {
+        if (!sl_policies_cover(sl_json_get(live, m.key), m.value)) {
             return false;
         }
     }
@@ -73,7 +70,8 @@ struct sl_json *sl_policies_differing(const struct sl_json *wanted, const struct
     struct sl_json *names = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(wanted); i++) {
         const struct sl_json *o = sl_json_at(wanted, i);
-        if (is_policy(o) && !covers(sl_json_get(same(live, o), "spec"), sl_json_get(o, "spec"))) {
+        if (is_policy(o) &&
+            !sl_policies_cover(sl_json_get(same(live, o), "spec"), sl_json_get(o, "spec"))) {
             add_name(names, name_of(o));
         }
     }

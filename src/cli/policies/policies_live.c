@@ -41,11 +41,11 @@ static void say(const struct sl_policies_look *l)
 {
     struct sl_json *unsuspended, *wanted = sl_policies_make(&l->wish, &unsuspended);
     struct sl_json *names = sl_policies_differing(wanted, l->live);
-    char remedy[128];
+    char remedy[160];
     (void)snprintf(
         remedy, sizeof remedy,
-        "apply what sluiced --print-policies 1.%u with --config and --adapters as here prints",
-        l->wish.minor);
+        "apply what sluiced --print-policies 1.%u%s with --config and --adapters as here prints",
+        l->wish.minor, l->wish.webhook ? " --webhook on" : "");
     bool any = false;
     for (size_t i = 0; i < sl_json_len(l->live) && !any; i++) {
         any = strncmp(sl_json_path_text(sl_json_at(l->live, i), "metadata.name", ""),
@@ -53,8 +53,11 @@ static void say(const struct sl_policies_look *l)
     }
     if (!any) {
         sl_log(SL_LOG_WARN,
-               "no admission policies: jobs may start before they are suspended, and pods are not "
-               "gated",
+               l->wish.webhook
+                   ? "no admission policies: mistakes in jobs are not refused, and users "
+                     "may start what is queued"
+                   : "no admission policies: jobs may start before they are suspended, "
+                     "and pods are not gated",
                "remedy", remedy, NULL);
     } else if (sl_json_len(names) > 0) {
         struct sl_buf list = {0};
@@ -110,7 +113,8 @@ static void on_answer(void *context, const struct sl_response *r)
     }
     sl_json_free(answer);
     if (l->step == STEP_MUTATING ||
-        (l->step == STEP_VALIDATING && l->wish.minor < SL_POLICIES_MUTATING_MIN)) {
+        (l->step == STEP_VALIDATING &&
+         (l->wish.webhook || l->wish.minor < SL_POLICIES_MUTATING_MIN))) {
         say(l);
     } else {
         l->step++;
@@ -129,12 +133,12 @@ static void ask(struct sl_policies_look *l)
 
 struct sl_policies_look *sl_policies_look(struct sl_transport *transport,
                                           const struct sl_job_rules *jobs,
-                                          const struct sl_json *namespaces)
+                                          const struct sl_json *namespaces, bool webhook)
 {
     SL_PRE(transport != NULL && jobs != NULL);
     struct sl_policies_look *l = sl_mem_new(1, sizeof *l);
     l->transport = transport;
-    l->wish = (struct sl_policies_wish){.jobs = jobs, .namespaces = namespaces};
+    l->wish = (struct sl_policies_wish){.jobs = jobs, .namespaces = namespaces, .webhook = webhook};
     l->live = sl_json_new_list();
     ask(l);
     return l;

@@ -15,10 +15,13 @@
  * its kind. What an API server adds by default is no difference. */
 struct sl_json *sl_policies_differing(const struct sl_json *wanted, const struct sl_json *live);
 
+/* Is everything there that is wanted? More members of maps are defaults, more items of lists are not. */
+bool sl_policies_cover(const struct sl_json *live, const struct sl_json *wanted);
+
 struct sl_policies_look;
-/* The transport is lent, the rules are those of the configuration, and both outlive it. */
+/* With a webhook there need not be policies that change what is asked for. The transport is lent, the rules are those of the configuration, and both outlive it. */
 struct sl_policies_look *sl_policies_look(struct sl_transport *transport,
                                           const struct sl_job_rules *jobs,
-                                          const struct sl_json *namespaces);
+                                          const struct sl_json *namespaces, bool webhook);
 void sl_policies_look_free(struct sl_policies_look *l); /* NULL is fine */
 #endif
