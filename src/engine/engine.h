@@ -158,7 +158,12 @@ struct sl_queue_figures {
     uint32_t inadmissible; /* pending, and waiting for a change or a backoff */
     uint32_t reserving;    /* including the admitted */
     uint32_t admitted, finished;
-    bool open; /* it is Active */
+    bool open;     /* it is Active */
+    bool deleting; /* a ClusterQueue: it is being deleted */
+    /* Of a ClusterQueue, of its cycles: workloads that would have preempted but for others in the last cycle in which
+     * there were any; and how often victims were looked for again since others had chosen them, by what came of it. */
+    uint32_t preemption_skips;
+    uint64_t deferred_fits, new_targets, skipped_targets;
 };
 bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
                              const char *name, struct sl_queue_figures *out);

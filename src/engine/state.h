@@ -50,6 +50,7 @@ struct sl_qnode_entry {
     uint32_t check_count;
     struct sl_check_rule checks[SL_CHECKS_MAX];
     struct sl_local_queue *first_queue; /* LocalQueues that name this ClusterQueue */
+    struct sl_contests contests;
     struct sl_tally tally;
 };
 
@@ -82,11 +83,10 @@ struct sl_workload_entry {
     int32_t priority;
     uint64_t uid_high, uid_low;
     struct sl_local_queue *queue;
-    sl_qnode_id request_at; /* the ClusterQueue for whose flavors its requests were made */
-    sl_workload_id next;    /* of the same LocalQueue */
-    sl_workload_id prev;
+    sl_qnode_id request_at;    /* the ClusterQueue for whose flavors its requests were made */
+    sl_workload_id next, prev; /* of the same LocalQueue */
     enum sl_standing standing; /* how it is counted, and where */
-    sl_qnode_id counted_at;
+    sl_qnode_id counted_at, unadmitted_at;
     sl_qnode_id held_at; /* the ClusterQueue whose quota it holds */
     bool wants_active;   /* spec.active */
     bool gate_untold;    /* its object does not say yet that its gates hold it back */
@@ -109,6 +109,7 @@ struct sl_workload_entry {
     struct sl_words words; /* of its newest decisions */
     char *trouble;         /* why its object cannot be used; NULL = it can */
     bool device_claims;    /* it asks for devices by claims, which are not counted */
+    uint8_t unadmitted;    /* why it is counted as not admitted (conditions.h), and where */
     bool oversized;        /* it asks for more than the core can count */
     bool reclaims;         /* its requests may leave out pods that ended; they may come back */
     struct sl_admission *admission; /* NULL unless it holds quota */

@@ -151,7 +151,7 @@ def metric_families():
         where = ONE_MODE.get(str(path.relative_to(ROOT)), "")
         for name, value in re.findall(r'#define (\w+) ("(?:kueue|sluice)_\w+")', text):
             text = re.sub(rf"(?<!#define )\b{name}\b", value, text)
-        variables = dict(re.findall(r'struct family (\w+) = \{\w+, "(\w+)"', text))
+        variables = dict(re.findall(r'struct family (\w+) = \{\s*\w+,\s*\w+,\s*"(\w+)"', text))
         for m in re.finditer(r'BOTH\("(\w+)"\),\s*(' + texts + ")", text):
             for start in ("kueue_", "kueue_local_queue_"):
                 add(start + m[1], "counter" if m[1].endswith("_total") else "histogram", joined(re.search(texts, m[2])))

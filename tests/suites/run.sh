@@ -46,12 +46,7 @@ export SLUICED=${SLUICED:-$root/${BUILD:-build}/sluiced} SUITES_OUT=$out
 # Expectations on metrics are asked of the daemon, but for families that it does not have (docs/operations.md).
 if [ -z "${KUEUE_MANAGER:-}" ]; then
     export EXTERNAL_METRICS=http://127.0.0.1:${PORT:-18081}/metrics
-    lacks=(cluster_queue_resource_pending cohort_subtree_admitted_workloads_total unadmitted_workloads
-        local_queue_unadmitted_workloads pending_scheduling_hashes admission_cycle_preemption_skips
-        preemption_target_recomputations_total pods_ready_to_evicted_time_seconds workload_creation_latency_seconds
-        workload_eviction_latency_seconds pod_scheduling_gate_removal_seconds replaced_workload_slices_total)
-    EXTERNAL_LACKS=${lacks[*]/#/kueue_}
-    export EXTERNAL_LACKS
+    export EXTERNAL_LACKS=kueue_replaced_workload_slices_total
 fi
 cd "$KUEUE/test/integration/singlecluster/$suite"
 "$out/$name.test" -ginkgo.no-color -ginkgo.succinct -ginkgo.poll-progress-after=0 -ginkgo.timeout=60m \

@@ -49,6 +49,8 @@ struct sl_config {
     bool cleanup_requests;              /* of evicted workloads; for the daemon */
     struct sl_metered metered;          /* which queues have metrics; for the daemon */
     struct sl_selector *metered_queues; /* NULL: all */
+    bool custom_labels;                 /* the gate; and what it lets in: */
+    struct sl_custom_labels custom;
     struct sl_json *managed; /* managedJobsNamespaceSelector, or Kueue's default; NULL: all */
     struct sl_selector *managed_namespaces; /* the same */
     void **kept;                            /* memory that ends with this */

@@ -177,6 +177,50 @@ static void fill_metered(struct sl_config *c)
     const struct sl_json *v = sl_json_path(c->document, "metrics.localQueueMetrics");
     c->metered.on = c->metered.on && (v == NULL || sl_json_path_bool(v, "enable", false));
     c->metered.selector = c->metered_queues;
+    c->metered.unadmitted = c->settings.granular_reasons;
+}
+
+static const char *text_or_null(const struct sl_json *v, const char *key)
+{
+    const char *text = sl_json_path_text(v, key, "");
+    return text[0] == '\0' ? NULL : text;
+}
+
+static enum sl_kind source_of(const struct sl_json *label)
+{
+    static const struct {
+        const char *name;
+        enum sl_kind kind;
+    } sources[] = {{"Cohort", SL_KIND_COHORT},
+                   {"LocalQueue", SL_KIND_LOCAL_QUEUE},
+                   {"Workload", SL_KIND_WORKLOAD}};
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        if (strcmp(sl_json_path_text(label, "sourceKind", ""), sources[i].name) == 0) {
+            return sources[i].kind;
+        }
+    }
+    return SL_KIND_CLUSTER_QUEUE;
+}
+
+/* A label's name is the key that it is read from, unless it says another. */
+static void fill_custom_labels(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "metrics.customLabels");
+    struct sl_custom_label *all = keep(c, sl_json_len(list), sizeof *all);
+    for (size_t i = 0; c->custom_labels && i < sl_json_len(list); i++) {
+        const struct sl_json *v = sl_json_at(list, i);
+        const char *name = sl_json_path_text(v, "name", "");
+        const char *label = text_or_null(v, "sourceLabelKey");
+        const char *annotation = text_or_null(v, "sourceAnnotationKey");
+        all[i] =
+            (struct sl_custom_label){.source = source_of(v),
+                                     .name = name,
+                                     .label = annotation == NULL && label == NULL ? name : label,
+                                     .annotation = annotation,
+                                     .tracked = sl_json_get(v, "trackedValues")};
+    }
+    c->custom = (struct sl_custom_labels){c->custom_labels ? sl_json_len(list) : 0, all};
+    c->metered.custom = &c->custom;
 }
 
 /* Kueue's own: everywhere but where the cluster and the queueing itself run. */
@@ -218,6 +262,7 @@ void sl_config_fill(struct sl_config *c)
     }
     k->webhook_files = !sl_json_path_bool(v, "internalCertManagement.enable", true);
     fill_metered(c);
+    fill_custom_labels(c);
     fill_readiness(c);
     fill_fair_sharing(c);
     fill_usage(c);

@@ -40,23 +40,6 @@ static const char *role_of(const struct sl_pages *p)
     return p->role == NULL ? "standalone" : p->role;
 }
 
-/* One ClusterQueue of /metrics. */
-struct queue {
-    const struct sl_engine *engine;
-    const char *name, *cohort,
-        *role;                    /* role: what Kueue's label replica_role says of this process */
-    const struct sl_json *groups; /* of its spec; NULL: none */
-    const struct sl_json *seen;   /* its status, and more counts */
-};
-
-/* Families of which each ClusterQueue has lines. They are written queue by queue and shown family by family, since a
- * scraper wants each in one piece. */
-struct queue_family {
-    const char *metric, *text;
-    void (*print)(struct sl_buf *out, const struct queue_family *f, const struct queue *q);
-    const char *member; /* of what the queue has */
-};
-
 /* A page that is being written. */
 struct scrape {
     struct sl_server_rest rest;
@@ -69,20 +52,21 @@ struct scrape {
     size_t part, meter;
 };
 
-static void print_count(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_count(struct sl_buf *out, const struct sl_metrics_family *f,
+                        const struct sl_metrics_queue *q)
 {
-    sl_buf_print(out, "%s{cluster_queue=\"%s\",replica_role=\"%s\"} %" PRId64 "\n", f->metric,
-                 q->name, q->role, sl_json_int(sl_json_get(q->seen, f->member), 0));
+    sl_buf_print(out, "%s{cluster_queue=\"%s\",%s} %" PRId64 "\n", f->metric, q->name, q->tail,
+                 sl_json_int(sl_json_get(q->seen, f->member), 0));
 }
 
 /* Active ones may be admitted by one of the next cycles, the others wait until something changes. */
-static void print_pending(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_pending(struct sl_buf *out, const struct sl_metrics_family *f,
+                          const struct sl_metrics_queue *q)
 {
-    static const char line[] =
-        "%s{cluster_queue=\"%s\",status=\"%s\",replica_role=\"%s\"} %" PRId64 "\n";
-    sl_buf_print(out, line, f->metric, q->name, "active", q->role,
+    static const char line[] = "%s{cluster_queue=\"%s\",status=\"%s\",%s} %" PRId64 "\n";
+    sl_buf_print(out, line, f->metric, q->name, "active", q->tail,
                  sl_json_int(sl_json_get(q->seen, "active_pending"), 0));
-    sl_buf_print(out, line, f->metric, q->name, "inadmissible", q->role,
+    sl_buf_print(out, line, f->metric, q->name, "inadmissible", q->tail,
                  sl_json_int(sl_json_get(q->seen, "inadmissible"), 0));
 }
 
@@ -98,23 +82,27 @@ static void print_number(struct sl_buf *out, double value)
 }
 
 /* Shares are there when fair sharing is on. */
-static void print_share(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_share(struct sl_buf *out, const struct sl_metrics_family *f,
+                        const struct sl_metrics_queue *q)
 {
     double share;
     if (sl_engine_weighted_share(q->engine, SL_KIND_CLUSTER_QUEUE, q->name, &share)) {
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} ", f->metric,
-                     q->name, q->cohort, q->role);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",cohort=\"%s\",%s} ", f->metric, q->name,
+                     q->cohort, q->tail);
         print_number(out, share);
     }
 }
 
-static void print_status(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_status(struct sl_buf *out, const struct sl_metrics_family *f,
+                         const struct sl_metrics_queue *q)
 {
-    static const char line[] = "%s{cluster_queue=\"%s\",status=\"%s\",replica_role=\"%s\"} %d\n";
+    static const char line[] = "%s{cluster_queue=\"%s\",status=\"%s\",%s} %d\n";
     const struct sl_json *active = sl_json_path(q->seen, "active.status");
     bool is = strcmp(sl_json_text(active, ""), "True") == 0 || sl_json_bool(active, false);
-    sl_buf_print(out, line, f->metric, q->name, "active", q->role, is);
-    sl_buf_print(out, line, f->metric, q->name, "pending", q->role, !is);
+    bool ends = sl_json_bool(sl_json_get(q->seen, "deleting"), false);
+    sl_buf_print(out, line, f->metric, q->name, "active", q->tail, is && !ends);
+    sl_buf_print(out, line, f->metric, q->name, "pending", q->tail, !is && !ends);
+    sl_buf_print(out, line, f->metric, q->name, "terminating", q->tail, ends);
 }
 
 static void print_quantity(struct sl_buf *out, struct sl_quantity quantity)
@@ -136,8 +124,9 @@ void sl_metrics_amount(struct sl_buf *out, int64_t amount, const char *resource)
     print_quantity(out, quantity);
 }
 
-static void resource_lines(struct sl_buf *out, const struct queue_family *f, const struct queue *q,
-                           const struct sl_json *flavors, const char *member)
+static void resource_lines(struct sl_buf *out, const struct sl_metrics_family *f,
+                           const struct sl_metrics_queue *q, const struct sl_json *flavors,
+                           const char *member)
 {
     for (size_t i = 0; i < sl_json_len(flavors); i++) {
         const struct sl_json *flavor = sl_json_at(flavors, i);
@@ -149,9 +138,9 @@ static void resource_lines(struct sl_buf *out, const struct queue_family *f, con
             (void)sl_quantity_read(value, &quantity, NULL);
             sl_buf_print(out,
                          "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\","
-                         "replica_role=\"%s\"} ",
+                         "%s} ",
                          f->metric, q->cohort, q->name, sl_json_path_text(flavor, "name", ""),
-                         sl_json_path_text(resource, "name", ""), q->role);
+                         sl_json_path_text(resource, "name", ""), q->tail);
             if (value == NULL) {
                 sl_buf_text(out, "+Inf\n"); /* no limit */
             } else {
@@ -161,19 +150,21 @@ static void resource_lines(struct sl_buf *out, const struct queue_family *f, con
     }
 }
 
-static void print_usage(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_usage(struct sl_buf *out, const struct sl_metrics_family *f,
+                        const struct sl_metrics_queue *q)
 {
     resource_lines(out, f, q, sl_json_get(q->seen, f->member), "total");
 }
 
-static void print_quota(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+static void print_quota(struct sl_buf *out, const struct sl_metrics_family *f,
+                        const struct sl_metrics_queue *q)
 {
     for (size_t g = 0; g < sl_json_len(q->groups); g++) {
         resource_lines(out, f, q, sl_json_get(sl_json_at(q->groups, g), "flavors"), f->member);
     }
 }
 
-static const struct queue_family families[] = {
+static const struct sl_metrics_family families[] = {
     {"kueue_pending_workloads", "Pending workloads per ClusterQueue", print_pending, NULL},
     {"kueue_reserving_active_workloads", "Workloads that hold a reservation", print_count,
      "reservingWorkloads"},
@@ -191,8 +182,35 @@ static const struct queue_family families[] = {
     {"kueue_cluster_queue_borrowing_limit", "Borrowing limit", print_quota, "borrowingLimit"},
     {"kueue_cluster_queue_lending_limit", "Lending limit", print_quota, "lendingLimit"},
     {"kueue_cluster_queue_weighted_share",
-     "Share of the cohort's quota that is borrowed, by weight", print_share, NULL}};
+     "Share of the cohort's quota that is borrowed, by weight", print_share, NULL},
+    {"kueue_cluster_queue_resource_pending", "What pending workloads ask for, in no flavor yet",
+     sl_metrics_pending, NULL},
+    {"kueue_unadmitted_workloads", "Workloads that are not admitted, by why", sl_metrics_unadmitted,
+     NULL},
+    {"kueue_pending_scheduling_hashes", "Sorts of pending workloads: what is tried as one",
+     sl_metrics_shapes, NULL},
+    {"kueue_admission_cycle_preemption_skips",
+     "Workloads that would have preempted but for others, in the last cycle with any",
+     sl_metrics_skips, NULL},
+    {"kueue_preemption_target_recomputations_total",
+     "Times that victims were looked for again, since others of the cycle had chosen them",
+     sl_metrics_recomputations, NULL}};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+static const struct sl_workload_meters *meters_of(const struct scrape *s)
+{
+    struct sl_controller_counters c;
+    sl_controllers_count(s->pages->controllers, &c);
+    return c.meters;
+}
+
+/* The role as Kueue's label replica_role has it, and what is custom. */
+static void print_tail(const struct scrape *s, enum sl_kind kind, const char *name,
+                       struct sl_buf *out)
+{
+    sl_buf_print(out, "replica_role=\"%s\"%s", role_of(s->pages),
+                 sl_workload_meters_custom(meters_of(s), kind, "", name));
+}
 
 static void print_queue(struct scrape *s, const char *name)
 {
@@ -207,15 +225,22 @@ static void print_queue(struct scrape *s, const char *name)
         sl_json_set_int(seen, "active_pending", figures.active);
         sl_json_set_int(seen, "inadmissible", figures.inadmissible);
         sl_json_set_int(seen, "finished", figures.finished);
-        const struct queue q = {.engine = p->engine,
-                                .name = name,
-                                .cohort = sl_json_path_text(object, "spec.cohortName", ""),
-                                .role = role_of(p),
-                                .groups = sl_json_path(object, "spec.resourceGroups"),
-                                .seen = seen};
+        sl_json_set_bool(seen, "deleting", figures.deleting);
+        struct sl_buf tail = {0};
+        print_tail(s, SL_KIND_CLUSTER_QUEUE, name, &tail);
+        const struct sl_metrics_queue q = {.engine = p->engine,
+                                           .name = name,
+                                           .cohort =
+                                               sl_json_path_text(object, "spec.cohortName", ""),
+                                           .tail = tail.data,
+                                           .figures = &figures,
+                                           .shows_reasons = meters_of(s)->metered.unadmitted,
+                                           .groups = sl_json_path(object, "spec.resourceGroups"),
+                                           .seen = seen};
         for (size_t i = 0; i < FAMILY_COUNT; i++) {
             families[i].print(&s->families[i], &families[i], &q);
         }
+        sl_buf_fini(&tail);
     }
     sl_json_free(object);
     sl_json_free(seen);
@@ -225,8 +250,11 @@ static void print_cohort(struct scrape *s, const char *name)
 {
     double share;
     if (sl_engine_weighted_share(s->pages->engine, SL_KIND_COHORT, name, &share)) {
-        sl_buf_print(&s->cohorts, "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} ",
-                     name, role_of(s->pages));
+        struct sl_buf tail = {0};
+        print_tail(s, SL_KIND_COHORT, name, &tail);
+        sl_buf_print(&s->cohorts, "kueue_cohort_weighted_share{cohort=\"%s\",%s} ", name,
+                     tail.data);
+        sl_buf_fini(&tail);
         print_number(&s->cohorts, share);
     }
 }
@@ -243,6 +271,8 @@ static const struct {
     {BOTH("quota_reserved_wait_time_seconds"),
      "From creation or requeuing to the reservation of quota"},
     {BOTH("admitted_workloads_total"), "Admissions since the start"},
+    {"kueue_cohort_subtree_admitted_workloads_total", NULL,
+     "Admissions in the Cohort and below it since the start"},
     {BOTH("admission_wait_time_seconds"), "From creation or requeuing to the admission"},
     {BOTH("admission_checks_wait_time_seconds"),
      "From the reservation of quota to the admission, of workloads with checks"},
@@ -254,6 +284,13 @@ static const struct {
      "Workloads that were evicted for the first time for that reason"},
     {"kueue_preempted_workloads_total", NULL,
      "Preemptions since the start, by the ClusterQueue of the preemptor"},
+    {"kueue_pods_ready_to_evicted_time_seconds", NULL,
+     "How long the pods of evicted workloads had been ready"},
+    {"kueue_workload_eviction_latency_seconds", NULL, "From the eviction until the quota was free"},
+    {"kueue_workload_creation_latency_seconds", NULL,
+     "From the creation of a job to that of its Workload"},
+    {"kueue_pod_scheduling_gate_removal_seconds", NULL,
+     "From the admission until a scheduling gate was taken off a pod"},
     {BOTH("finished_workloads_total"), "Workloads that finished since the start"},
     {BOTH("execution_time_seconds"), "How long finished workloads were admitted"},
 };
@@ -328,13 +365,6 @@ static void process(struct sl_buf *out)
 
 /* --- the page, part by part ------------------------------------------------------------------ */
 
-static const struct sl_workload_meters *meters_of(const struct scrape *s)
-{
-    struct sl_controller_counters c;
-    sl_controllers_count(s->pages->controllers, &c);
-    return c.meters;
-}
-
 /* One queue or Cohort. False: there is none left. */
 static bool write_qnode(struct scrape *s, struct sl_buf *out)
 {
@@ -345,7 +375,8 @@ static bool write_qnode(struct scrape *s, struct sl_buf *out)
         return true;
     }
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        sl_metrics_help(out, families[i].metric, "gauge", families[i].text);
+        sl_metrics_help(out, families[i].metric, is_total(families[i].metric) ? "counter" : "gauge",
+                        families[i].text);
         sl_buf_add(out, s->families[i].data, s->families[i].len);
         sl_buf_fini(&s->families[i]);
     }
@@ -379,7 +410,7 @@ static bool write_totals(struct scrape *s, struct sl_buf *out)
 {
     if (meters_of(s)->metered.cohorts) {
         size_t before = out->len;
-        sl_metrics_tree(s->pages->engine, role_of(s->pages), out);
+        sl_metrics_tree(s->pages->engine, meters_of(s), role_of(s->pages), out);
         sl_effort_text(out->len - before);
     }
     totals(out, s->pages);
@@ -390,8 +421,12 @@ static bool write_totals(struct scrape *s, struct sl_buf *out)
 static bool write_own(struct scrape *s, struct sl_buf *out)
 {
     const struct sl_pages *p = s->pages;
-    sl_metrics_help(out, "kueue_build_info", "gauge", "1, with the version as a label");
-    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
+    sl_metrics_help(out, "kueue_build_info", "gauge", "1, with version and build as labels");
+    sl_buf_print(
+        out,
+        "kueue_build_info{git_version=\"%s\",git_commit=\"%s\",build_date=\"%s\",go_version=\"\","
+        "compiler=\"%s\",platform=\"%s\",name=\"sluice\"} 1\n",
+        SL_VERSION, SL_BUILD_COMMIT, SL_BUILD_DATE, SL_BUILD_COMPILER, SL_BUILD_PLATFORM);
     if (p->metrics != NULL) {
         p->metrics(p->context, out);
     }

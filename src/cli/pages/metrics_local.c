@@ -14,12 +14,14 @@
 struct local {
     char *ns;
     const char *name; /* in the same piece of memory */
+    char *tail;       /* the labels that its series end with */
     struct sl_queue_figures figures;
 };
 
 struct sl_metrics_locals {
     const struct sl_engine *engine;
     const char *role;
+    bool shows_reasons;
     struct local *list;
     size_t count;
     size_t family, at; /* what comes next */
@@ -40,28 +42,30 @@ struct family {
 static void print_count(const struct sl_metrics_locals *l, const struct family *f,
                         const struct local *q, struct sl_buf *out)
 {
+    (void)l;
     uint32_t value;
     memcpy(&value, (const char *)&q->figures + f->member, sizeof value);
-    sl_buf_print(out, "%s" LABELS ",replica_role=\"%s\"} %" PRIu32 "\n", f->metric, q->name, q->ns,
-                 l->role, value);
+    sl_buf_print(out, "%s" LABELS ",%s} %" PRIu32 "\n", f->metric, q->name, q->ns, q->tail, value);
 }
 
 static void print_pending(const struct sl_metrics_locals *l, const struct family *f,
                           const struct local *q, struct sl_buf *out)
 {
-    static const char line[] = "%s" LABELS ",status=\"%s\",replica_role=\"%s\"} %" PRIu32 "\n";
-    sl_buf_print(out, line, f->metric, q->name, q->ns, "active", l->role, q->figures.active);
-    sl_buf_print(out, line, f->metric, q->name, q->ns, "inadmissible", l->role,
+    (void)l;
+    static const char line[] = "%s" LABELS ",status=\"%s\",%s} %" PRIu32 "\n";
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "active", q->tail, q->figures.active);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "inadmissible", q->tail,
                  q->figures.inadmissible);
 }
 
 static void print_status(const struct sl_metrics_locals *l, const struct family *f,
                          const struct local *q, struct sl_buf *out)
 {
-    static const char line[] = "%s" LABELS ",active=\"%s\",replica_role=\"%s\"} %d\n";
-    sl_buf_print(out, line, f->metric, q->name, q->ns, "True", l->role, q->figures.open);
-    sl_buf_print(out, line, f->metric, q->name, q->ns, "False", l->role, !q->figures.open);
-    sl_buf_print(out, line, f->metric, q->name, q->ns, "Unknown", l->role, 0);
+    (void)l;
+    static const char line[] = "%s" LABELS ",active=\"%s\",%s} %d\n";
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "True", q->tail, q->figures.open);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "False", q->tail, !q->figures.open);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "Unknown", q->tail, 0);
 }
 
 struct usages {
@@ -75,8 +79,8 @@ static void print_usage(void *context, const struct sl_queue_usage *usage)
 {
     const struct usages *u = context;
     sl_effort_add(1);
-    sl_buf_print(u->out, "%s" LABELS ",flavor=\"%s\",resource=\"%s\",replica_role=\"%s\"} ",
-                 u->f->metric, u->q->name, u->q->ns, usage->flavor, usage->resource, u->l->role);
+    sl_buf_print(u->out, "%s" LABELS ",flavor=\"%s\",resource=\"%s\",%s} ", u->f->metric,
+                 u->q->name, u->q->ns, usage->flavor, usage->resource, u->q->tail);
     sl_metrics_amount(u->out, u->f->usage ? usage->usage : usage->reservation, usage->resource);
 }
 
@@ -94,9 +98,28 @@ static void print_fair(const struct sl_metrics_locals *l, const struct family *f
     const char *cluster_queue;
     double usage;
     if (sl_engine_queue_fair_usage(l->engine, q->ns, q->name, &cluster_queue, &usage)) {
-        sl_buf_print(out, "%s" LABELS ",cluster_queue=\"%s\",replica_role=\"%s\"} ", f->metric,
-                     q->name, q->ns, cluster_queue, l->role);
+        sl_buf_print(out, "%s" LABELS ",cluster_queue=\"%s\",%s} ", f->metric, q->name, q->ns,
+                     cluster_queue, q->tail);
         sl_buf_print(out, isinf(usage) ? "+Inf\n" : "%.6g\n", usage);
+    }
+}
+
+static void print_reason(void *context, const struct sl_unadmitted *u)
+{
+    const struct usages *l = context;
+    sl_buf_print(l->out,
+                 "%s" LABELS
+                 ",cluster_queue=\"%s\",reason=\"%s\",underlying_cause=\"%s\",%s} %" PRIu32 "\n",
+                 l->f->metric, l->q->name, l->q->ns, u->cluster_queue, u->reason, u->cause,
+                 l->q->tail, u->count);
+}
+
+static void print_reasons(const struct sl_metrics_locals *l, const struct family *f,
+                          const struct local *q, struct sl_buf *out)
+{
+    struct usages u = {l, f, q, out};
+    if (l->shows_reasons) {
+        sl_engine_unadmitted(l->engine, SL_KIND_LOCAL_QUEUE, q->ns, q->name, print_reason, &u);
     }
 }
 
@@ -114,8 +137,19 @@ static const struct family families[] = {
     {"kueue_local_queue_resource_reservation", "Reserved quota", print_usages, 0, false},
     {"kueue_local_queue_resource_usage", "Quota used by admitted workloads", print_usages, 0, true},
     {"kueue_local_queue_admission_fair_sharing_usage", "Recent usage, weighted", print_fair, 0,
-     false}};
+     false},
+    {"kueue_local_queue_unadmitted_workloads", "Workloads that are not admitted, by why",
+     print_reasons, 0, false}};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+static char *tail_new(const struct sl_workload_meters *meters, const char *role,
+                      const struct local *q)
+{
+    struct sl_buf text = {0};
+    sl_buf_print(&text, "replica_role=\"%s\"%s", role,
+                 sl_workload_meters_custom(meters, SL_KIND_LOCAL_QUEUE, q->ns, q->name));
+    return sl_buf_take(&text);
+}
 
 struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
                                                 const struct sl_workload_meters *meters,
@@ -123,7 +157,8 @@ struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
 {
     SL_PRE(p != NULL && meters != NULL);
     struct sl_metrics_locals *l = sl_mem_new(1, sizeof *l);
-    *l = (struct sl_metrics_locals){.engine = p->engine, .role = role};
+    *l = (struct sl_metrics_locals){
+        .engine = p->engine, .role = role, .shows_reasons = meters->metered.unadmitted};
     l->list = sl_mem_new(sl_map_count(meters->queues) + 1, sizeof *l->list);
     for (struct sl_map_item e = {0}; sl_map_each(meters->queues, &e);) {
         struct local *q = &l->list[l->count];
@@ -132,6 +167,7 @@ struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
         *slash = '\0';
         q->name = slash + 1;
         if (sl_engine_queue_figures(l->engine, SL_KIND_LOCAL_QUEUE, q->ns, q->name, &q->figures)) {
+            q->tail = tail_new(meters, role, q);
             l->count++;
         } else {
             sl_mem_free(q->ns);
@@ -176,6 +212,7 @@ void sl_metrics_locals_free(struct sl_metrics_locals *l)
 {
     for (size_t i = 0; l != NULL && i < l->count; i++) {
         sl_mem_free(l->list[i].ns);
+        sl_mem_free(l->list[i].tail);
     }
     if (l != NULL) {
         sl_mem_free(l->list);

@@ -7,6 +7,7 @@
 
 struct family {
     struct sl_buf *out;
+    const struct sl_workload_meters *meters;
     const char *metric, *role;
     enum sl_kind kind; /* the series' labels */
     bool reserved;     /* of amounts: what is reserved, else the quota */
@@ -17,9 +18,10 @@ static void print_place(void *context, const struct sl_tree_qnode *n)
     const struct family *f = context;
     if (n->kind == f->kind) {
         sl_buf_print(
-            f->out, "%s{%s=\"%s\",parent_cohort=\"%s\",root_cohort=\"%s\",replica_role=\"%s\"} 1\n",
+            f->out,
+            "%s{%s=\"%s\",parent_cohort=\"%s\",root_cohort=\"%s\",replica_role=\"%s\"%s} 1\n",
             f->metric, n->kind == SL_KIND_COHORT ? "cohort" : "cluster_queue", n->name, n->parent,
-            n->root, f->role);
+            n->root, f->role, sl_workload_meters_custom(f->meters, n->kind, "", n->name));
     }
 }
 
@@ -40,8 +42,9 @@ static void print_amount(void *context, const struct sl_cohort_quota *q)
     if (amount <= 0) {
         return;
     }
-    sl_buf_print(f->out, "%s{cohort=\"%s\",flavor=\"%s\",resource=\"%s\",replica_role=\"%s\"} ",
-                 f->metric, q->cohort, q->flavor, q->resource, f->role);
+    sl_buf_print(f->out, "%s{cohort=\"%s\",flavor=\"%s\",resource=\"%s\",replica_role=\"%s\"%s} ",
+                 f->metric, q->cohort, q->flavor, q->resource, f->role,
+                 sl_workload_meters_custom(f->meters, SL_KIND_COHORT, "", q->cohort));
     if (amount >= SL_AMOUNT_UNLIMITED) {
         sl_buf_text(f->out, "+Inf\n");
         return;
@@ -49,15 +52,17 @@ static void print_amount(void *context, const struct sl_cohort_quota *q)
     sl_metrics_amount(f->out, amount, q->resource);
 }
 
-void sl_metrics_tree(const struct sl_engine *engine, const char *role, struct sl_buf *out)
+void sl_metrics_tree(const struct sl_engine *engine, const struct sl_workload_meters *meters,
+                     const char *role, struct sl_buf *out)
 {
-    struct family cohorts = {out, "kueue_cohort_info", role, SL_KIND_COHORT, false};
-    struct family queues = {out, "kueue_cluster_queue_info", role, SL_KIND_CLUSTER_QUEUE, false};
-    struct family admitted = {out, "kueue_cohort_subtree_admitted_active_workloads", role,
-                              SL_KIND_COHORT, false};
-    struct family quota = {out, "kueue_cohort_subtree_quota", role, SL_KIND_COHORT, false};
-    struct family reserved = {out, "kueue_cohort_subtree_resource_reservations", role,
-                              SL_KIND_COHORT, true};
+    struct family cohorts = {out, meters, "kueue_cohort_info", role, SL_KIND_COHORT, false};
+    struct family queues = {out,  meters, "kueue_cluster_queue_info", role, SL_KIND_CLUSTER_QUEUE,
+                            false};
+    struct family admitted = {
+        out, meters, "kueue_cohort_subtree_admitted_active_workloads", role, SL_KIND_COHORT, false};
+    struct family quota = {out, meters, "kueue_cohort_subtree_quota", role, SL_KIND_COHORT, false};
+    struct family reserved = {out,  meters,         "kueue_cohort_subtree_resource_reservations",
+                              role, SL_KIND_COHORT, true};
     sl_metrics_help(out, cohorts.metric, "gauge", "1, with the Cohort's place in the tree");
     sl_engine_tree(engine, print_place, &cohorts);
     sl_metrics_help(out, queues.metric, "gauge", "1, with the ClusterQueue's place in the tree");

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "api/validate/topology_request.h"
 #include "base/mem.h"
+#include "controllers/jobs/podjob.h"
 #include "controllers/work/template.h"
 #include "controllers/cluster/ungate_plan.h"
 #include "policy/verdicts/pod_places.h"
@@ -97,6 +98,11 @@ static bool node_takes(const struct look *l, const char *node, const struct sl_j
     return row == NULL || sl_node_takes(row, sl_json_path(pod, "spec.tolerations"));
 }
 
+static bool in_group(const struct sl_json *pod)
+{
+    return sl_podjob_group(pod) != NULL;
+}
+
 static void release(struct look *l, const struct sl_assignment_list *assignments, uint32_t row,
                     const struct sl_pod_row *which)
 {
@@ -112,7 +118,10 @@ static void release(struct look *l, const struct sl_assignment_list *assignments
         if (node_takes(l, sl_assignment_node(assignments, row), pod)) {
             sl_pod_ungate(pod, assignments->levels, assignments->rows[row].values,
                           assignments->level_count);
-            write_pod(r, SL_VERB_UPDATE, pod, NULL);
+            struct sl_note note = {.kind = SL_KIND_POD,
+                                   .timing = sl_workload_meters_begin_ungating(
+                                       l->u->meters, l->wl, SL_GATE_TOPOLOGY, in_group(pod))};
+            write_pod(r, SL_VERB_UPDATE, pod, &note);
             l->writes++;
         } else {
             l->waits = true;

@@ -19,6 +19,7 @@ struct sl_ungater {
     struct sl_reconciler late;     /* keys are pods that are released and not bound */
     const struct sl_podbook *pods; /* lent */
     const struct sl_nodebook *nodes;
+    struct sl_workload_meters *meters; /* lent; NULL: nothing is measured */
 };
 void sl_ungater_init(struct sl_ungater *u, const struct sl_client *client,
                      struct sl_recorder *events, const struct sl_podbook *pods,

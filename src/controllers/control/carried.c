@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/figures.h"
 #include "engine/why/why.h"
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,7 @@ void sl_carried_free(void *value)
     sl_mem_free(k->name);
     sl_mem_free(k->uid);
     sl_mem_free(k->reason);
+    sl_mem_free(k->held_at);
     sl_mem_free(k->by_ns);
     sl_mem_free(k->by_name);
     sl_json_free(k->preemptor);
@@ -56,6 +58,20 @@ void sl_carried_free(void *value)
 static const char *queue_of(const struct sl_json *wl)
 {
     return sl_json_path_text(wl, "status.admission.clusterQueue", "");
+}
+
+void sl_carried_look(struct sl_carried *k, const struct sl_json *live)
+{
+    SL_PRE(k != NULL);
+    const struct sl_json *ready = sl_condition_find(live, "PodsReady");
+    const char *queue = queue_of(live);
+    k->ready_ms = sl_condition_true(live, "PodsReady")
+                      ? sl_clock_parse(sl_json_path_text(ready, "lastTransitionTime", ""))
+                      : INT64_MIN;
+    if (k->d.kind == SL_DECIDE_RELEASE && queue[0] != '\0') {
+        sl_mem_free(k->held_at);
+        k->held_at = sl_mem_text(queue);
+    }
 }
 
 /* Where its pods stand, "n1: 2, n2: 1": as many as there is room for. */
@@ -106,6 +122,25 @@ static void tell(const struct sl_carried *k, const struct sl_json *wl, bool warn
                        sl_clock_now_ms());
 }
 
+struct admitted {
+    struct sl_workload_meters *meters;
+    const struct sl_json *wl;
+};
+
+static void count_below(void *context, enum sl_kind kind, const char *cohort)
+{
+    const struct admitted *a = context;
+    (void)kind;
+    sl_workload_meters_admitted_below(a->meters, a->wl, cohort);
+}
+
+static void count_admitted(const struct sl_carried *k, const struct sl_json *wl)
+{
+    struct admitted a = {&k->c->meters, wl};
+    sl_workload_meters_admitted(a.meters, wl, sl_clock_now_ms());
+    sl_engine_cohorts_above(k->c->engine, queue_of(wl), count_below, &a);
+}
+
 static void tell_reserved(const struct sl_carried *k, const struct sl_json *wl)
 {
     char message[400];
@@ -116,7 +151,7 @@ static void tell_reserved(const struct sl_carried *k, const struct sl_json *wl)
         tell(k, wl, false, "QuotaReserved", message);
     }
     if (sl_condition_true(wl, "Admitted")) {
-        sl_workload_meters_admitted(&k->c->meters, wl, sl_clock_now_ms());
+        count_admitted(k, wl);
         snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
         tell(k, wl, false, "Admitted", message);
     }
@@ -160,7 +195,7 @@ static const char *cause_of(const struct sl_carried *k)
 static void count_evicted(const struct sl_carried *k, const struct sl_json *wl)
 {
     sl_workload_meters_evicted(&k->c->meters, wl, is_deactivation(k) ? "Deactivated" : k->reason,
-                               cause_of(k));
+                               cause_of(k), k->ready_ms);
 }
 
 static void tell_evicted(const struct sl_carried *k, const struct sl_json *wl)
@@ -251,8 +286,11 @@ void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
     case SL_DECIDE_DEACTIVATE:
         tell_deactivated(k, wl);
         break;
-    case SL_DECIDE_PLACE:
     case SL_DECIDE_RELEASE:
+        sl_workload_meters_released(&k->c->meters, wl, k->held_at == NULL ? "" : k->held_at,
+                                    sl_clock_now_ms());
+        break;
+    case SL_DECIDE_PLACE:
     case SL_DECIDE_REQUEUE:
     case SL_DECIDE_DELETE:
         break;

@@ -17,14 +17,18 @@ struct sl_carried {
     struct sl_carried *next_aside; /* of those that are set aside */
     enum sl_write_state state;
     unsigned tries;
-    bool answered; /* the engine knows how it ended, and */
-    bool shown;    /* wants to be shown the Workload */
-    bool recovers; /* its pods had been ready once when the decision was written */
-    bool first;    /* its object did not say yet that it waits, or that it has quota */
+    bool answered;    /* the engine knows how it ended, and */
+    bool shown;       /* wants to be shown the Workload */
+    bool recovers;    /* its pods had been ready once when the decision was written */
+    int64_t ready_ms; /* EVICT: since when its pods had been ready; INT64_MIN: they were not */
+    char *held_at;    /* RELEASE: the ClusterQueue whose quota it held */
+    bool first;       /* its object did not say yet that it waits, or that it has quota */
 };
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d);
 void sl_carried_free(void *carried);
 
+/* The Workload before it is written: what figures want to know of it. */
+void sl_carried_look(struct sl_carried *k, const struct sl_json *live);
 /* `wl` is the Workload as it is now; NULL: it is gone. */
 void sl_carried_log(const struct sl_carried *k, const struct sl_json *wl, const char *outcome);
 /* It was written: an Event where that is worth one, and the figures. */

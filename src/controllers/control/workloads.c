@@ -165,6 +165,9 @@ static void look(struct sl_carried *k, struct what *before)
     if (w.code == SL_CODE_OK && strcmp(sl_object_uid(w.workload), k->uid) != 0) {
         w.code = SL_CODE_NOT_FOUND; /* another one of that name */
     }
+    if (w.code == SL_CODE_OK) {
+        sl_carried_look(k, w.workload);
+    }
     enum sl_write_event event = w.code == SL_CODE_OK ? ask(k, &w) : SL_WRITE_UNSEEN;
     happen(k, event, &w);
     sl_json_free(w.patch);

@@ -5,6 +5,7 @@
 #include "controllers/jobs/job_members.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,10 @@ static bool start(struct sl_job_view *v, struct sl_json *object, size_t index,
     }
     struct sl_note note = sl_job_note_start(v);
     note.about = object;
+    if (sl_podjob_gated(object)) {
+        note.timing = sl_workload_meters_begin_ungating(v->j->meters, v->wl, SL_POD_GATE,
+                                                        v->f->composition != NULL);
+    }
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
     return true;
 }

@@ -191,6 +191,8 @@ static void create(struct sl_job_view *v)
     }
     struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
                                       sl_object_namespace(wl), sl_object_name(wl));
+    note.timing =
+        sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
     if (sl_job_has_ended_pods(v)) {
         look_on(v, wl);
     }

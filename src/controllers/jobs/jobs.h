@@ -42,6 +42,7 @@ struct sl_jobs {
     size_t kind_count;
     struct sl_reconciler leftovers; /* keys are Workloads whose job may be deleted */
     struct sl_engine *engine;
+    struct sl_workload_meters *meters; /* lent; NULL: nothing is measured */
     struct sl_job_rules rules;
     struct sl_job_children *children;
     struct sl_map *default_classes; /* PriorityClasses with globalDefault */

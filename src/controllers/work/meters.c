@@ -34,6 +34,10 @@ static const struct bound call_bounds[] = {{"0.005", 5000}, {"0.01", 10000}, {"0
                                            {"0.05", 50000}, {"0.1", 100000}, {"0.25", 250000},
                                            {"0.5", 500000}, {"1", 1000000},  {"2.5", 2500000},
                                            {"5", 5000000},  {"10", 10000000}};
+static const struct bound birth_bounds[] = {
+    {"0.01", 10000},   {"0.02", 20000},   {"0.04", 40000},    {"0.08", 80000},
+    {"0.16", 160000},  {"0.32", 320000},  {"0.64", 640000},   {"1.28", 1280000},
+    {"2.56", 2560000}, {"5.12", 5120000}, {"10.24", 10240000}};
 #define S INT64_C(1000000)
 static const struct bound wait_bounds[SL_METER_BOUNDS_MAX] = {
     {"1", S},           {"2.5", S * 5 / 2},   {"5", S * 5},         {"10", S * 10},
@@ -44,10 +48,19 @@ static const struct bound wait_bounds[SL_METER_BOUNDS_MAX] = {
 
 static unsigned bounds_of(enum sl_meter_scale scale, const struct bound **bounds)
 {
-    *bounds = scale == SL_METER_CALLS ? call_bounds : wait_bounds;
-    return scale == SL_METER_CALLS   ? sizeof call_bounds / sizeof call_bounds[0]
-           : scale == SL_METER_WAITS ? 14
-                                     : SL_METER_BOUNDS_MAX;
+    switch (scale) {
+    case SL_METER_CALLS:
+        *bounds = call_bounds;
+        return sizeof call_bounds / sizeof call_bounds[0];
+    case SL_METER_BIRTHS:
+        *bounds = birth_bounds;
+        return sizeof birth_bounds / sizeof birth_bounds[0];
+    case SL_METER_WAITS:
+    case SL_METER_RUNS:
+        break;
+    }
+    *bounds = wait_bounds;
+    return scale == SL_METER_WAITS ? 14 : SL_METER_BOUNDS_MAX;
 }
 
 void sl_meters_init(struct sl_meters *m)

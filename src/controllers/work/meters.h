@@ -17,7 +17,8 @@
 enum sl_meter_scale {
     SL_METER_WAITS, /* 1 s, 2.5 s, and doubling to 10,240 s */
     SL_METER_RUNS,  /* to 40,960 s */
-    SL_METER_CALLS  /* 5 ms to 10 s */
+    SL_METER_CALLS, /* 5 ms to 10 s */
+    SL_METER_BIRTHS /* 10 ms, and doubling to 10.24 s */
 };
 
 struct sl_meters {

@@ -137,7 +137,7 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
     case SL_CODE_TOO_LARGE:
         sl_log(SL_LOG_WARN, "write refused", "controller", r->title, "key", key, "error", e->text,
                NULL);
-        if (f->has_note) {
+        if (f->has_note && f->note.about != NULL) {
             sl_recorder_record(r->events, f->note.kind, f->note.about, true, "WriteRefused",
                                e->text, now_ms);
         }
@@ -162,7 +162,6 @@ static void succeeded(const struct in_flight *f)
 static void written(void *context, enum sl_code code, const struct sl_error *e,
                     struct sl_json *result)
 {
-    (void)result;
     struct in_flight *f = context;
     if (code != SL_CODE_OK) {
         failed(f, code, e);
@@ -171,6 +170,7 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     }
     leave(f->turn);
     if (f->has_note) {
+        sl_timing_end(f->note.timing, code == SL_CODE_OK ? result : NULL);
         sl_json_free(f->note.about);
     }
     sl_mem_free(f);

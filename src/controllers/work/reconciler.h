@@ -8,6 +8,7 @@
 #define SL_CONTROLLERS_RECONCILER_H
 #include "controllers/work/recorder.h"
 #include "controllers/work/work.h"
+#include "controllers/work/workload_meters.h"
 
 #define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
 #define SL_FORBIDDEN_RETRY_MS 30000
@@ -44,13 +45,14 @@ bool sl_reconcilers_step(struct sl_reconciler *const *all, size_t count, int64_t
                          unsigned limit);
 int64_t sl_reconcilers_due_ms(struct sl_reconciler *const *all, size_t count);
 
-/* An Event to record when the write has succeeded. */
+/* An Event to record when the write has succeeded: none without a reason. */
 struct sl_note {
     enum sl_kind kind;
     struct sl_json *about; /* lent; a reference is kept until then */
     bool warning;
     const char *reason; /* a literal */
     char message[512];
+    struct sl_timing *timing; /* ends with the write, and is taken; NULL: nothing is measured */
 };
 /* A write for the current key. `note` may be NULL; a write that is refused as INVALID is reported on
  * its object and not tried again before something changes. */

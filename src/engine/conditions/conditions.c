@@ -291,15 +291,46 @@ static bool checks_ready(const struct sl_workload *w)
     return true;
 }
 
+#define NO_RESERVATION "NoReservation"
+#define NO_TOPOLOGY "PendingDelayedTopologyRequests"
+#define NO_CHECKS "UnsatisfiedAdmissionChecks"
+enum { UNADMITTED_BY_CHECKS = 1, UNADMITTED_BY_TOPOLOGY, UNADMITTED_PENDING };
+_Static_assert(sizeof pending_texts / sizeof pending_texts[0] + UNADMITTED_PENDING ==
+                   SL_UNADMITTED_COUNT,
+               "each reason to wait has a count");
+
+uint32_t sl_condition_unadmitted(const struct sl_workload *record)
+{
+    SL_PRE(record != NULL);
+    if (record->was_admitted || record->phase == SL_PHASE_ABSENT ||
+        record->phase == SL_PHASE_FINISHED) {
+        return 0;
+    }
+    if (!reserved(record)) {
+        return UNADMITTED_PENDING + (uint32_t)record->pending_reason;
+    }
+    return record->topology_pending && checks_ready(record) ? UNADMITTED_BY_TOPOLOGY
+                                                            : UNADMITTED_BY_CHECKS;
+}
+
+void sl_condition_unadmitted_texts(uint32_t why, const char **reason, const char **cause)
+{
+    SL_PRE(why > 0 && why < SL_UNADMITTED_COUNT);
+    *reason = why == UNADMITTED_BY_CHECKS     ? NO_CHECKS
+              : why == UNADMITTED_BY_TOPOLOGY ? NO_TOPOLOGY
+                                              : NO_RESERVATION;
+    *cause = why < UNADMITTED_PENDING ? "" : pending_texts[why - UNADMITTED_PENDING];
+}
+
 static const char *not_admitted_reason(const struct sl_condition_view *v)
 {
     if (!reserved(v->record)) {
-        return "NoReservation";
+        return NO_RESERVATION;
     }
     if (v->record->topology_pending && checks_ready(v->record)) {
-        return "PendingDelayedTopologyRequests";
+        return NO_TOPOLOGY;
     }
-    return v->granular ? "UnsatisfiedAdmissionChecks" : "UnsatisfiedChecks";
+    return v->granular ? NO_CHECKS : "UnsatisfiedChecks";
 }
 
 static const char *not_admitted_sentence(const struct sl_condition_view *v)

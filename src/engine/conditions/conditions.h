@@ -35,6 +35,12 @@ const char *sl_condition_cause(const struct sl_workload *record);
 const char *sl_condition_decision_reason(const struct sl_workload *record,
                                          enum sl_decision_kind kind);
 
+/* Why it is not admitted, as its conditions Admitted and QuotaReserved say: 0 = it is, or has finished. */
+#define SL_UNADMITTED_COUNT (SL_PENDING_DEACTIVATED + 4u) /* the last of the reasons to wait */
+uint32_t sl_condition_unadmitted(const struct sl_workload *record);
+/* Of one that is not 0; the cause is "" where quota is reserved. */
+void sl_condition_unadmitted_texts(uint32_t why, const char **reason, const char **cause);
+
 /* Does a check keep it from being considered at all? */
 bool sl_condition_check_objects(const struct sl_workload *record);
 

@@ -4,6 +4,7 @@
 /* What follows from what the core says that it did: to one workload, and in a cycle. */
 #include "engine/decisions/follow.h"
 #include "engine/quota/run_times.h"
+#include "engine/quota/waiting.h"
 #include "engine/quota/tallies.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -243,6 +244,18 @@ static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_m
     }
 }
 
+/* For figures: what came of preemptions in which others of the cycle were in the way. */
+static void note_contest(struct sl_engine *g)
+{
+    struct sl_contests *n = &g->qnodes[sl_cycle_outcome.cluster_queue]->contests;
+    if (sl_cycle_outcome.skipped_preemption) {
+        n->skips = n->cycle == g->cycle ? n->skips + 1 : 1;
+        n->cycle = g->cycle;
+    }
+    SL_ASSERT(sl_cycle_outcome.recomputed < sizeof n->recomputed / sizeof n->recomputed[0]);
+    n->recomputed[sl_cycle_outcome.recomputed]++;
+}
+
 static void follow_outcome(struct sl_engine *g, int64_t now_ms)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
@@ -263,6 +276,7 @@ static void follow_outcome(struct sl_engine *g, int64_t now_ms)
         break;
     case SL_CYCLE_PENDING:
         follow_pending(g, id, now_ms);
+        sl_waiting_update(g, id);
         if (sl_cycle_evicted.count > 0) {
             sl_restrain_note_preemptor(g, id);
         }
@@ -301,6 +315,7 @@ void sl_follow_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
     while (sl_cycle_next()) {
         idle = idle && decides_nothing();
         note_outcome(g, now_ms);
+        note_contest(g);
         follow_outcome(g, now_ms);
     }
     (void)sl_cycle_end();

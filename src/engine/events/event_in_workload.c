@@ -87,6 +87,7 @@ static enum sl_code make_requests(struct sl_engine *g, sl_workload_id id,
     struct sl_workload_entry *entry = &g->workloads[id];
     enum sl_code code = sl_requests_check_size(g, requests, count, e);
     entry->oversized = code != SL_CODE_OK;
+    sl_tally_leave(g, id); /* what it asked for so far is not asked for any more */
     sl_constraints_take(g, entry, object);
     if (entry->oversized) {
         sl_expect(g, g->now_ms, request, .workload = id, .list = NULL);
@@ -140,6 +141,7 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
         entry->object_generation = sl_object_generation(object);
         expect_queue(g, entry);
         code = code == SL_CODE_OK ? make_requests(g, id, object, requests, count, e) : code;
+        sl_tally_update(g, id);
         sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
     if (code == SL_CODE_OK) {
@@ -580,6 +582,7 @@ void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struc
 
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
+    sl_tally_leave(g, id); /* with its record its requests end */
     sl_send(g, id, now_ms, .kind = SL_EV_DELETE);
     SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
     sl_workload_entry_drop(g, id, now_ms);

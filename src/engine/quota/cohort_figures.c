@@ -4,6 +4,7 @@
 /* Figures for metrics: of the tree of cohorts, and of what lies below each of them. */
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/figures.h"
 #include "engine/state.h"
 #include "kernel/ledger/cells.h"
 #include "kernel/ledger/ledger.h"
@@ -51,6 +52,16 @@ void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
         }
     }
     sl_mem_free(admitted);
+}
+
+void sl_engine_cohorts_above(const struct sl_engine *g, const char *cluster_queue,
+                             sl_qnode_fn *visit, void *context)
+{
+    SL_PRE(g != NULL && cluster_queue != NULL && visit != NULL);
+    sl_qnode_id qnode = sl_qnode_find(g, true, cluster_queue);
+    while (qnode != SL_NO_ID && (qnode = sl_ledger_parent_qnode(qnode)) != SL_NO_ID) {
+        visit(context, SL_KIND_COHORT, g->qnodes[qnode]->name);
+    }
 }
 
 /* What is charged to each cell and to all below it. */

@@ -71,6 +71,7 @@ static void free_qnode(struct sl_engine *g, sl_qnode_id qnode)
     sl_json_free(n->namespace_selector);
     sl_selector_free(n->namespaces);
     sl_mem_free(n->tally.usages);
+    sl_mem_free(n->tally.unadmitted);
     sl_mem_free(n->trouble);
     sl_mem_free(n->message);
     sl_mem_free(n->name);
@@ -191,6 +192,7 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
     sl_accounts_drop(g, q, now_ms);
     (void)sl_map_remove(g->local_queues, q->key, NULL);
     sl_mem_free(q->tally.usages);
+    sl_mem_free(q->tally.unadmitted);
     sl_mem_free(q->key);
     sl_mem_free(q->ns);
     sl_mem_free(q);
@@ -208,6 +210,7 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
                                     .next = SL_NO_ID,
                                     .prev = SL_NO_ID,
                                     .counted_at = SL_NO_ID,
+                                    .unadmitted_at = SL_NO_ID,
                                     .held_at = SL_NO_ID,
                                     .request_at = SL_NO_ID,
                                     .backoff_ms = SL_NEVER,

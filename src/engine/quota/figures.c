@@ -7,6 +7,7 @@
 #include "engine/state.h"
 #include "kernel/lifecycle/second_pass.h"
 #include "policy/requests/requests.h"
+#include "policy/cycle/cycle.h"
 #include "policy/queues/queues.h"
 #include "policy/fair/shares.h"
 #include "policy/fair/usage.h"
@@ -39,13 +40,18 @@ static bool cluster_queue_figures(const struct sl_engine *g, const char *name,
     }
     const struct sl_qnode_entry *n = g->qnodes[qnode];
     uint32_t active = n->active ? sl_queues_heap_count(qnode) : 0;
-    *out = (struct sl_queue_figures){.active = active,
-                                     .inadmissible =
-                                         n->tally.pending > active ? n->tally.pending - active : 0,
-                                     .reserving = n->tally.reserving,
-                                     .admitted = n->tally.admitted,
-                                     .finished = n->tally.finished,
-                                     .open = n->active};
+    *out = (struct sl_queue_figures){
+        .active = active,
+        .inadmissible = n->tally.pending > active ? n->tally.pending - active : 0,
+        .reserving = n->tally.reserving,
+        .admitted = n->tally.admitted,
+        .finished = n->tally.finished,
+        .open = n->active,
+        .deleting = n->deleting,
+        .preemption_skips = n->contests.skips,
+        .deferred_fits = n->contests.recomputed[SL_RECOMPUTED_DEFERRED],
+        .new_targets = n->contests.recomputed[SL_RECOMPUTED_NEW_VICTIMS],
+        .skipped_targets = n->contests.recomputed[SL_RECOMPUTED_SKIPPED]};
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/quota/tallies.h"
+#include "engine/quota/waiting.h"
 #include "engine/state.h"
 #include "kernel/ledger/ledger.h"
 
@@ -94,8 +95,9 @@ struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
     return NULL;
 }
 
-static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource)
+struct sl_usage *sl_tally_take(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource)
 {
+    SL_PRE(t != NULL);
     struct sl_usage *known = sl_tally_find(t, flavor, resource);
     if (known != NULL) {
         return known;
@@ -105,19 +107,22 @@ static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_r
     return &t->usages[t->usage_count++];
 }
 
-/* sign is 1 or -1. */
+/* sign is 1 or -1; `waits`: whose requests count where it is pending. */
 static void count(struct sl_tally *t, enum sl_standing standing,
-                  const struct sl_admission *admission, int sign)
+                  const struct sl_admission *admission, sl_workload_id waits, int sign)
 {
     bool admitted = standing == SL_STANDING_ADMITTED;
     bool holds = admitted || standing == SL_STANDING_RESERVING;
     t->finished += standing == SL_STANDING_FINISHED ? (uint32_t)sign : 0;
-    t->pending += standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
+    if (standing == SL_STANDING_PENDING) {
+        t->pending += (uint32_t)sign;
+        sl_waiting_count(t, waits, sign);
+    }
     t->reserving += holds ? (uint32_t)sign : 0;
     t->admitted += admitted ? (uint32_t)sign : 0;
     for (uint32_t i = 0; holds && admission != NULL && i < admission->choice_count; i++) {
         struct sl_usage *u =
-            take_usage(t, admission->choices[i].flavor, admission->choices[i].resource);
+            sl_tally_take(t, admission->choices[i].flavor, admission->choices[i].resource);
         int64_t amount = sl_admission_amount(admission, i);
         u->reservation += sign * amount;
         u->usage += admitted ? sign * amount : 0;
@@ -127,12 +132,13 @@ static void count(struct sl_tally *t, enum sl_standing standing,
 
 static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry *e, int sign)
 {
-    if (e->standing == SL_STANDING_NONE) {
+    if (!e->standing) {
         return;
     }
-    count(&e->queue->tally, e->standing, e->admission, sign);
+    count(&e->queue->tally, e->standing, e->admission, SL_NO_ID, sign);
     if (e->counted_at != SL_NO_ID) {
-        count(&g->qnodes[e->counted_at]->tally, e->standing, e->admission, sign);
+        count(&g->qnodes[e->counted_at]->tally, e->standing, e->admission,
+              (sl_workload_id)(e - g->workloads), sign);
         sl_touch_qnode(g, e->counted_at);
     }
     sl_touch_queue(g, e->queue);
@@ -156,29 +162,46 @@ static sl_qnode_id place_to_count(const struct sl_engine *g, const struct sl_wor
     return known && there ? q->cluster_queue : SL_NO_ID;
 }
 
+static void recount(struct sl_engine *g, struct sl_workload_entry *e, enum sl_standing as,
+                    sl_qnode_id at)
+{
+    count_everywhere(g, e, -1);
+    e->standing = as;
+    e->counted_at = at;
+    count_everywhere(g, e, 1);
+}
+
 void sl_tally_update(struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     enum sl_standing standing = standing_of(id);
     sl_qnode_id at = place_to_count(g, e, standing);
+    sl_waiting_update(g, id);
     if (standing == e->standing && at == e->counted_at) {
         return;
     }
-    count_everywhere(g, e, -1);
-    e->standing = standing;
-    e->counted_at = at;
-    count_everywhere(g, e, 1);
+    recount(g, e, standing, at);
+}
+
+void sl_tally_leave(struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL);
+    struct sl_workload_entry *e = &g->workloads[id];
+    sl_waiting_leave(g, id);
+    recount(g, e, 0, SL_NO_ID);
 }
 
 void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
+    sl_waiting_leave(g, id);
     count_everywhere(g, e, -1);
     sl_workload_unlist(g, id);
     sl_workload_enlist(g, id, to);
     count_everywhere(g, e, 1);
+    sl_waiting_update(g, id);
 }
 
 void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone)

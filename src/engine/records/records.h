@@ -31,7 +31,15 @@ struct sl_tally {
     uint32_t reserving; /* including the admitted */
     uint32_t admitted;
     uint32_t usage_count;
-    struct sl_usage *usages;
+    struct sl_usage *usages; /* of no flavor: what waits asks for */
+    uint32_t *unadmitted;    /* SL_UNADMITTED_COUNT; NULL = none ever was (conditions.h) */
+};
+
+/* Of a ClusterQueue: when workloads of it were in the way of others, or others in theirs. */
+struct sl_contests {
+    uint64_t cycle;         /* the last in which a preemption was skipped, and */
+    uint32_t skips;         /* how many then */
+    uint64_t recomputed[4]; /* by enum sl_recomputed */
 };
 
 struct sl_flavor_entry {

@@ -435,6 +435,38 @@ static void test_config_multikueue_that_does_not_fit_is_refused(void **state)
     ASSERT_REFUSED(cases);
 }
 
+static void test_config_metric_labels_are_taken_where_their_gate_is_on(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        "metrics: {customLabels: [{name: team}, {name: b, sourceLabelKey: x/y, sourceKind: "
+        "Cohort, trackedValues: [u]}, {name: c, sourceAnnotationKey: z, sourceKind: LocalQueue}]}";
+    struct sl_config *c = load_with_gates(text, "CustomMetricLabels=true");
+    assert_none(c->errors);
+    assert_none(c->warnings);
+    const struct sl_custom_labels *l = c->metered.custom;
+    assert_int_equal(l->count, 3);
+    assert_int_equal(l->all[0].source, SL_KIND_CLUSTER_QUEUE);
+    assert_string_equal(l->all[0].label, "team");
+    assert_int_equal(l->all[1].source, SL_KIND_COHORT);
+    assert_string_equal(l->all[1].label, "x/y");
+    assert_int_equal(sl_json_len(l->all[1].tracked), 1);
+    assert_int_equal(l->all[2].source, SL_KIND_LOCAL_QUEUE);
+    assert_null(l->all[2].label);
+    assert_string_equal(l->all[2].annotation, "z");
+    sl_config_free(c);
+    c = load_with_gates(text, NULL);
+    assert_int_equal(c->metered.custom->count, 0);
+    assert_int_equal(sl_json_len(c->warnings), 1);
+    sl_config_free(c);
+    c = load_with_gates(HEAD "metrics: {customLabels: [{name: w, sourceKind: Workload, "
+                             "trackedValues: [u]}]}",
+                        "CustomMetricLabels=true");
+    assert_int_equal(c->metered.custom->count, 1);
+    assert_int_equal(sl_json_len(c->warnings), 1); /* not every family has it */
+    sl_config_free(c);
+}
+
 static void test_config_metric_labels_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -640,6 +672,7 @@ int main(void)
         cmocka_unit_test(test_config_sharing_and_resources_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_selectors_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_multikueue_that_does_not_fit_is_refused),
+        cmocka_unit_test(test_config_metric_labels_are_taken_where_their_gate_is_on),
         cmocka_unit_test(test_config_metric_labels_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_devices_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_all_complaints_come_together),

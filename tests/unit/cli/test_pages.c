@@ -5,6 +5,7 @@
 #include "t.h"
 #include "base/effort.h"
 #include "cli/pages/pages.h"
+#include "engine/figures.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -38,8 +39,15 @@ bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const
 {
     (void)g;
     assert_string_equal(ns, kind == SL_KIND_LOCAL_QUEUE ? "n" : "");
-    *out = (struct sl_queue_figures){
-        .active = 5, .inadmissible = 2, .reserving = 4, .admitted = 3, .finished = 6, .open = true};
+    *out = (struct sl_queue_figures){.active = 5,
+                                     .inadmissible = 2,
+                                     .reserving = 4,
+                                     .admitted = 3,
+                                     .finished = 6,
+                                     .open = true,
+                                     .preemption_skips = 2,
+                                     .deferred_fits = 7,
+                                     .skipped_targets = 1};
     return strcmp(name, "gone") != 0;
 }
 
@@ -84,6 +92,32 @@ void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visi
     (void)g;
     visit(context, &(struct sl_cohort_quota){"all", "f", "cpu", 4000, 2500});
     visit(context, &(struct sl_cohort_quota){"all", "g", "cpu", SL_AMOUNT_UNLIMITED, 0});
+}
+
+void sl_engine_pending_requests(const struct sl_engine *g, const char *cluster_queue,
+                                sl_amount_fn *visit, void *context)
+{
+    (void)g;
+    assert_string_equal(cluster_queue, "team");
+    visit(context, "cpu", 1500);
+    visit(context, "pods", 3);
+}
+
+void sl_engine_unadmitted(const struct sl_engine *g, enum sl_kind kind, const char *ns,
+                          const char *name, sl_unadmitted_fn *visit, void *context)
+{
+    (void)g;
+    assert_string_equal(ns, kind == SL_KIND_LOCAL_QUEUE ? "n" : "");
+    assert_true(strcmp(name, "team") == 0 || strncmp(name, "lq", 2) == 0);
+    visit(context, &(struct sl_unadmitted){"team", "NoReservation", "WaitingForQuota", 5});
+}
+
+bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_queue,
+                              struct sl_pending_shapes *out)
+{
+    (void)g;
+    *out = (struct sl_pending_shapes){.active = 2, .inadmissible = 1};
+    return strcmp(cluster_queue, "team") == 0;
 }
 
 bool sl_engine_weighted_share(const struct sl_engine *g, enum sl_kind kind, const char *name,
@@ -226,6 +260,24 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "resource=\"cpu\",replica_role=\"standalone\"} +Inf\n",
         "kueue_cluster_queue_info{cluster_queue=\"team\",parent_cohort=\"all\",root_cohort=\"org\","
         "replica_role=\"standalone\"} 1\n",
+        "kueue_cluster_queue_status{cluster_queue=\"team\",status=\"terminating\",replica_role="
+        "\"standalone\"} 0\n",
+        "kueue_cluster_queue_resource_pending{cluster_queue=\"team\",resource=\"cpu\",replica_role="
+        "\"standalone\"} 1.500\n",
+        "kueue_cluster_queue_resource_pending{cluster_queue=\"team\",resource=\"pods\",replica_"
+        "role="
+        "\"standalone\"} 3\n",
+        "kueue_unadmitted_workloads{cluster_queue=\"team\",reason=\"NoReservation\","
+        "underlying_cause=\"WaitingForQuota\",replica_role=\"standalone\"} 5\n",
+        "kueue_pending_scheduling_hashes{cluster_queue=\"team\",status=\"active\",replica_role="
+        "\"standalone\"} 2\n",
+        "kueue_admission_cycle_preemption_skips{cluster_queue=\"team\",replica_role="
+        "\"standalone\"} 2\n",
+        "# TYPE kueue_preemption_target_recomputations_total counter\n"
+        "kueue_preemption_target_recomputations_total{cluster_queue=\"team\",result="
+        "\"deferred_fit\",replica_role=\"standalone\"} 7\n"
+        "kueue_preemption_target_recomputations_total{cluster_queue=\"team\",result=\"skipped\","
+        "replica_role=\"standalone\"} 1\n",
         "kueue_cohort_info{cohort=\"all\",parent_cohort=\"org\",root_cohort=\"org\","
         "replica_role=\"standalone\"} 1\n",
         "kueue_cohort_subtree_admitted_active_workloads{cohort=\"all\",replica_role="
@@ -240,7 +292,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "sluice_core_bytes 999\n",
         "sluice_journal_lost_total 2\n",
         "sluice_events_dropped_total 1\n"};
-    sl_workload_meters_init(&stub.meters, (struct sl_metered){.cohorts = true});
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){.cohorts = true, .unadmitted = true});
     sl_meters_count(&stub.meters.meters,
                     &(struct sl_series){"kueue_evicted_workloads_total", "team",
                                         "cluster_queue=\"team\",reason="
@@ -257,6 +309,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
     }
     assert_null(strstr(page.body.data, "reservations{cohort=\"all\",flavor=\"g\""));
     assert_null(strstr(page.body.data, "local_queue")); /* they are off */
+    assert_null(strstr(page.body.data, "new_targets")); /* there were none */
     sl_buf_fini(&page.body);
 }
 
@@ -264,7 +317,7 @@ static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **s
 {
     (void)state;
 #define OF "name=\"lq\",namespace=\"n\""
-#define ROLE ",replica_role=\"standalone\"} "
+#define ROLE ",replica_role=\"standalone\",custom_team=\"\"} "
     static const char *const lines[] = {
         "kueue_local_queue_pending_workloads{" OF ",status=\"active\"" ROLE "5\n",
         "kueue_local_queue_pending_workloads{" OF ",status=\"inadmissible\"" ROLE "2\n",
@@ -277,10 +330,16 @@ static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **s
         "2.500\n",
         "kueue_local_queue_resource_usage{" OF ",flavor=\"f\",resource=\"cpu\"" ROLE "1\n",
         "kueue_local_queue_admission_fair_sharing_usage{" OF ",cluster_queue=\"team\"" ROLE "1.5\n",
-        "kueue_local_queue_finished_workloads_total{" OF ",priority_class=\"\"" ROLE "1\n"};
+        "kueue_local_queue_unadmitted_workloads{" OF ",cluster_queue=\"team\",reason="
+        "\"NoReservation\",underlying_cause=\"WaitingForQuota\"" ROLE "5\n",
+        "kueue_local_queue_finished_workloads_total{" OF
+        ",priority_class=\"\",custom_team=\"\",replica_role=\"standalone\"} 1\n"};
     static const char *const names[] = {"lq", "gone"};
     struct sl_server_page page = {0};
-    sl_workload_meters_init(&stub.meters, (struct sl_metered){.on = true});
+    static const struct sl_custom_label label = {SL_KIND_LOCAL_QUEUE, "team", "team", NULL, NULL};
+    const struct sl_custom_labels custom = {1, &label};
+    sl_workload_meters_init(&stub.meters,
+                            (struct sl_metered){.on = true, .unadmitted = true, .custom = &custom});
     for (size_t i = 0; i < 2; i++) {
         struct sl_json *queue = sl_object_new(SL_KIND_LOCAL_QUEUE, "n", names[i]);
         sl_workload_meters_observe(&stub.meters, SL_KIND_LOCAL_QUEUE, queue, false);

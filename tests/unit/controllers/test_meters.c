@@ -80,6 +80,12 @@ static void test_meters_scales_differ_in_their_bounds(void **state)
     assert_non_null(strstr(text, "le=\"20480\"} 1\n"));
     assert_non_null(strstr(text, "le=\"40960\"} 2\n"));
     sl_mem_free(text);
+    time_it(&m, "birth", SL_METER_BIRTHS, 15000);
+    text = print(&m, "birth");
+    assert_non_null(strstr(text, "le=\"0.01\"} 0\n"));
+    assert_non_null(strstr(text, "le=\"0.02\"} 1\n"));
+    assert_non_null(strstr(text, "le=\"10.24\"} 1\n"));
+    sl_mem_free(text);
     sl_meters_fini(&m);
 }
 

@@ -124,8 +124,8 @@ static void test_workload_meters_evictions_have_their_cause(void **state)
     sl_json_set(sl_json_get(wl, "status"), "schedulingStats",
                 parse("{\"evictions\":[{\"reason\":\"Deactivated\",\"underlyingCause\":"
                       "\"AdmissionCheck\",\"count\":1}]}"));
-    sl_workload_meters_evicted(&m, wl, "Deactivated", "AdmissionCheck");
-    sl_workload_meters_evicted(&m, wl, "Preempted", "");
+    sl_workload_meters_evicted(&m, wl, "Deactivated", "AdmissionCheck", INT64_MIN);
+    sl_workload_meters_evicted(&m, wl, "Preempted", "", INT64_MIN);
     expect("kueue_evicted_workloads_total",
            "cluster_queue=\"cq\",reason=\"Deactivated\",underlying_cause=\"AdmissionCheck\","
            "priority_class=\"high\"",
@@ -139,6 +139,102 @@ static void test_workload_meters_evictions_have_their_cause(void **state)
            "priority_class=\"high\"",
            "1");
     assert_true(is_empty("kueue_local_queue_evicted_workloads_once_total"));
+    sl_json_free(wl);
+}
+
+static void test_workload_meters_evictions_are_timed_from_readiness_to_the_free_quota(void **state)
+{
+    (void)state;
+    struct sl_json *wl =
+        workload("{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":\"Preempted\","
+                 "\"lastTransitionTime\":\"2026-01-01T00:00:30Z\"}");
+    sl_workload_meters_evicted(&m, wl, "Preempted", "", INT64_MIN); /* its pods were not ready */
+    assert_true(is_empty("kueue_pods_ready_to_evicted_time_seconds"));
+    sl_workload_meters_evicted(&m, wl, "Preempted", "", T0 + 10000);
+    expect("kueue_pods_ready_to_evicted_time_seconds_sum",
+           "cluster_queue=\"cq\",reason=\"Preempted\",underlying_cause=\"\"", "20.000000");
+    sl_workload_meters_released(&m, wl, "", T0 + 33000); /* it had held none */
+    assert_true(is_empty("kueue_workload_eviction_latency_seconds"));
+    sl_workload_meters_released(&m, wl, "before", T0 + 33000);
+    expect("kueue_workload_eviction_latency_seconds_sum",
+           "cluster_queue=\"before\",reason=\"Preempted\"", "3.000000");
+    sl_json_free(wl);
+    wl = workload("");
+    sl_workload_meters_released(&m, wl, "other", T0); /* no eviction */
+    expect("kueue_workload_eviction_latency_seconds_count",
+           "cluster_queue=\"before\",reason=\"Preempted\"", "1");
+    sl_json_free(wl);
+}
+
+static void test_workload_meters_admissions_count_for_each_cohort_until_it_is_gone(void **state)
+{
+    (void)state;
+    struct sl_json *wl = workload(""), *cohort = parse("{\"metadata\":{\"name\":\"org\"}}");
+    sl_workload_meters_admitted_below(&m, wl, "org");
+    sl_workload_meters_admitted_below(&m, wl, "org");
+    expect("kueue_cohort_subtree_admitted_workloads_total",
+           "cohort=\"org\",priority_class=\"high\"", "2");
+    sl_workload_meters_observe(&m, SL_KIND_COHORT, cohort, true);
+    assert_true(is_empty("kueue_cohort_subtree_admitted_workloads_total"));
+    sl_json_free(cohort);
+    sl_json_free(wl);
+}
+
+static void test_workload_meters_what_a_write_ends_is_timed_when_it_has_succeeded(void **state)
+{
+    (void)state;
+    struct sl_json *wl = workload(AT("Admitted", "05"));
+    struct sl_json *job = parse("{\"metadata\":{\"creationTimestamp\":\"2025-12-31T23:59:58Z\","
+                                "\"generation\":1}}");
+    assert_null(sl_workload_meters_begin_creation(&m, job, "Job", wl)); /* the gate is off */
+    m.metered.creations = true;
+    sl_timing_end(sl_workload_meters_begin_creation(&m, job, "Job", wl), NULL);
+    assert_true(is_empty("kueue_workload_creation_latency_seconds"));
+    sl_timing_end(sl_workload_meters_begin_creation(&m, job, "Job", wl), wl);
+    expect("kueue_workload_creation_latency_seconds_sum", "job_kind=\"Job\"", "2.000000");
+    expect("kueue_workload_creation_latency_seconds_count", "job_kind=\"Job\"", "1");
+    sl_json_set_int(sl_json_get(job, "metadata"), "generation", 2);
+    assert_null(sl_workload_meters_begin_creation(&m, job, "Job", wl));
+    assert_null(sl_workload_meters_begin_creation(NULL, job, "Job", wl));
+    sl_timing_end(sl_workload_meters_begin_ungating(&m, wl, "g", true), wl);
+    expect("kueue_pod_scheduling_gate_removal_seconds_count",
+           "name=\"g\",cluster_queue=\"cq\",is_group=\"true\"", "1");
+    assert_null(sl_workload_meters_begin_ungating(NULL, wl, "g", true));
+    sl_json_free(wl);
+    wl = workload("");
+    assert_null(sl_workload_meters_begin_ungating(&m, wl, "g", true)); /* it is not admitted */
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
+/* The value that the object has when something is counted; of what is unknown, and what lacks it, "". */
+static void test_workload_meters_custom_labels_come_from_the_object(void **state)
+{
+    (void)state;
+    const struct sl_custom_label all[] = {{SL_KIND_CLUSTER_QUEUE, "team", "team", NULL, NULL},
+                                          {SL_KIND_LOCAL_QUEUE, "who", NULL, "a/b", NULL},
+                                          {SL_KIND_WORKLOAD, "sort", "sort", NULL, NULL}};
+    const struct sl_custom_labels custom = {3, all};
+    struct sl_json *wl = workload("");
+    struct sl_json *queue = parse("{\"metadata\":{\"name\":\"cq\",\"labels\":{\"team\":\"x\"}}}");
+    m.metered.custom = &custom;
+    observe("lq", "", false);
+    sl_workload_meters_admitted(&m, wl, T0);
+    expect("kueue_admitted_workloads_total",
+           "cluster_queue=\"cq\",priority_class=\"high\",custom_team=\"\"", "1");
+    sl_workload_meters_observe(&m, SL_KIND_CLUSTER_QUEUE, queue, false);
+    sl_json_set_text(sl_json_path_make(wl, "metadata.labels"), "sort", "s");
+    sl_workload_meters_admitted(&m, wl, T0);
+    expect("kueue_admitted_workloads_total",
+           "cluster_queue=\"cq\",priority_class=\"high\",custom_team=\"x\"", "1");
+    expect("kueue_local_queue_admitted_workloads_total",
+           "name=\"lq\",namespace=\"n\",priority_class=\"high\",custom_who=\"\",custom_sort=\"s\"",
+           "1");
+    assert_string_equal(sl_workload_meters_custom(&m, SL_KIND_COHORT, "", "org"), "");
+    sl_workload_meters_observe(&m, SL_KIND_CLUSTER_QUEUE, queue, true);
+    assert_string_equal(sl_workload_meters_custom(&m, SL_KIND_CLUSTER_QUEUE, "", "cq"),
+                        ",custom_team=\"\"");
+    sl_json_free(queue);
     sl_json_free(wl);
 }
 
@@ -256,6 +352,10 @@ int main(void)
         TEST(count_by_both_queues),
         TEST(ready_is_timed_from_the_queue_and_the_admission),
         TEST(evictions_have_their_cause),
+        TEST(evictions_are_timed_from_readiness_to_the_free_quota),
+        TEST(admissions_count_for_each_cohort_until_it_is_gone),
+        TEST(what_a_write_ends_is_timed_when_it_has_succeeded),
+        TEST(custom_labels_come_from_the_object),
         TEST(finished_is_timed_to_eleven_hours_and_beyond),
         TEST(admission_wait_has_kueues_bounds),
         TEST(unknown_times_are_not_timed),

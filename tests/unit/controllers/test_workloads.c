@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controllers/control/workloads.h"
+#include "engine/figures.h"
 #include "engine/why/why.h"
 #include <stdlib.h>
 #include "fake_client.h"
@@ -30,6 +31,14 @@ unsigned sl_engine_news(const struct sl_engine *g)
 {
     (void)g;
     return stub.news;
+}
+
+void sl_engine_cohorts_above(const struct sl_engine *g, const char *cluster_queue,
+                             sl_qnode_fn *visit, void *context)
+{
+    (void)g;
+    (void)cluster_queue;
+    visit(context, SL_KIND_COHORT, "org");
 }
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
