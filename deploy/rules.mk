@@ -20,8 +20,16 @@ crds-check: $(CRDS_TOOL) ## check that deploy/kubernetes/crds is what the schema
 
 .PHONY: sbom
 sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the packages of the libraries it is linked with
-	@deploy/container/sbom.py $< >$(BUILD)/sluiced.spdx.json.new && mv $(BUILD)/sluiced.spdx.json.new $(BUILD)/sluiced.spdx.json
+	@deploy/container/sbom.py $< ca-certificates >$(BUILD)/sluiced.spdx.json.new && mv $(BUILD)/sluiced.spdx.json.new $(BUILD)/sluiced.spdx.json
 	@echo "sbom: $$(grep -c '"versionInfo"' $(BUILD)/sluiced.spdx.json) packages in $(BUILD)/sluiced.spdx.json"
+
+# The time that stands in the image's files: of the commit, so that everyone who builds it gets the same bytes.
+.PHONY: image
+image: $(BUILD)/sluiced ## write BUILD/sluice-image.tar, an OCI image, without a container engine; the same commit and packages give the same bytes
+	@rm -rf $(BUILD)/image && mkdir -p $(BUILD)/image && strip -o $(BUILD)/image/sluiced $<
+	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0); \
+	    deploy/container/rootfs.sh $(BUILD)/image/sluiced $(BUILD)/image/root && \
+	    deploy/container/image.py $(BUILD)/image/root sluice:$$($< --version | awk '{print $$2}') >$(BUILD)/sluice-image.tar
 
 PREFIX ?= /usr/local
 SHARE   = $(DESTDIR)$(PREFIX)/share

@@ -1,7 +1,10 @@
 #!/bin/bash
 # Fills a directory with what sluiced needs to run and nothing else: no shell, no package manager.
+# The same program and packages give the same files: times are SOURCE_DATE_EPOCH (0), modes those said here.
 # usage: rootfs.sh SLUICED DIRECTORY
 set -euo pipefail
+umask 022
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
 program=$1 root=$2
 mkdir -p "$root/etc/ssl/certs" "$root/tmp"
 chmod 1777 "$root/tmp"
@@ -17,7 +20,8 @@ for plugin in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
     [ -z "$path" ] || [ -e "$root$path" ] || install -D -m 0755 "$(readlink -f "$path")" "$root$path"
 done
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-"$(dirname "$0")/sbom.py" "$program" >"$root/usr/share/sluice/sbom.spdx.json"
+"$(dirname "$0")/sbom.py" "$program" ca-certificates >"$root/usr/share/sluice/sbom.spdx.json"
 echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
 printf 'root:x:0:0::/:/none\nsluice:x:65532:65532::/:/none\n' >"$root/etc/passwd"
 printf 'root:x:0:\nsluice:x:65532:\n' >"$root/etc/group"
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

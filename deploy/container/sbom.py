@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
 """Writes a bill of materials (SPDX 2.3, JSON) of a program: itself, and the Debian packages of the libraries that it is linked
-with, by ldd and dpkg. A library that no package has is a failure: it would be missing in the list.
+with, by ldd and dpkg, and packages that are named. A library that no package has is a failure: it would be missing in the list.
 
-usage: sbom.py PROGRAM >FILE"""
+usage: sbom.py PROGRAM [PACKAGE]... >FILE"""
 import datetime, hashlib, json, os, pathlib, re, subprocess, sys
 
 
@@ -33,7 +33,7 @@ def package_entry(name, files):
     return {"SPDXID": f"SPDXRef-{re.sub('[^A-Za-z0-9.-]', '-', plain)}", "name": plain, "versionInfo": version,
             "downloadLocation": "NOASSERTION", "homepage": homepage or "NOASSERTION", "filesAnalyzed": False,
             "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",
-            "sourceInfo": f"source package {source}; files {', '.join(sorted(files))}",
+            "sourceInfo": f"source package {source}" + (f"; files {', '.join(sorted(files))}" if files else ""),
             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                               "referenceLocator": f"pkg:deb/debian/{plain}@{version}?arch={architecture}"}]}
 
@@ -45,6 +45,8 @@ def main():
     files = {}
     for library in libraries(program):
         files.setdefault(package_of(library), []).append(os.path.basename(library))
+    named = sys.argv[2:]
+    files.update({name: [] for name in named})
     packages = [package_entry(name, of) for name, of in sorted(files.items())]
     own = {"SPDXID": "SPDXRef-sluice", "name": program.name, "versionInfo": version, "downloadLocation": "NOASSERTION",
            "filesAnalyzed": False, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
@@ -55,7 +57,8 @@ def main():
                "creationInfo": {"created": when.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: sluice-sbom"]},
                "packages": [own, *packages],
                "relationships": [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": own["SPDXID"]},
-                                 *({"spdxElementId": own["SPDXID"], "relationshipType": "DYNAMIC_LINK", "relatedSpdxElement": p["SPDXID"]}
+                                 *({"spdxElementId": own["SPDXID"], "relatedSpdxElement": p["SPDXID"],
+                                    "relationshipType": "DEPENDS_ON" if p["name"] in named else "DYNAMIC_LINK"}
                                    for p in packages)]}, sys.stdout, indent=1)
     print()
 

@@ -44,7 +44,39 @@ has_bill() { # every library of the image is a file of a package in the list
     python3 -m json.tool "$bill" >/dev/null || return 1
     ldd "$here/sluiced" | awk '$3 ~ "^/" { print $3 } $1 ~ "^/" { print $1 }' | while read -r library; do
         grep -qF "$(basename "$(readlink -f "$library")")" "$bill" || { echo "$library is not in $bill"; exit 1; }
-    done
+    done || return 1
+    grep -q '"name": "ca-certificates"' "$bill" || { echo "the CA certificates are not in $bill"; exit 1; }
+}
+# Filled again, by someone with another umask, elsewhere and later.
+is_the_same_again() {
+    (umask 077 && mkdir "$here/again" && cp "$here/sluiced" "$here/again/sluiced" && deploy/container/rootfs.sh "$here/again/sluiced" "$here/again/root") &&
+        find "$root" "$here/again/root" -newermt @1 | { ! grep .; } &&
+        deploy/container/image.py "$root" sluice:test >"$here/image.tar" &&
+        deploy/container/image.py "$here/again/root" sluice:test >"$here/again/image.tar" && cmp "$here/image.tar" "$here/again/image.tar"
+    local code=$?
+    rm -rf "$here/again"
+    return $code
+}
+# Each blob is what its name says, the layer has the root's files, and user and program are those of Containerfile.
+image_is_whole() {
+    python3 - "$here/image.tar" "$root" deploy/container/Containerfile <<'END'
+import gzip, hashlib, io, json, pathlib, re, sys, tarfile
+archive, root, recipe = tarfile.open(sys.argv[1]), pathlib.Path(sys.argv[2]), open(sys.argv[3]).read()
+files = {m.name: archive.extractfile(m).read() for m in archive if m.isfile()}
+blob = lambda entry: files["blobs/" + entry["digest"].replace(":", "/")]
+for name, data in files.items():
+    assert not name.startswith("blobs/") or name.endswith("/" + hashlib.sha256(data).hexdigest()), name
+assert json.loads(files["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
+manifest = json.loads(blob(json.loads(files["index.json"])["manifests"][0]))
+config, plain = json.loads(blob(manifest["config"])), gzip.decompress(blob(manifest["layers"][0]))
+assert config["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(plain).hexdigest()]
+assert all(len(blob(e)) == e["size"] for e in (manifest["config"], *manifest["layers"]))
+layer = {m.name: m for m in tarfile.open(fileobj=io.BytesIO(plain))}
+assert set(layer) == {str(p.relative_to(root)) for p in root.rglob("*")}, set(layer)
+assert layer["tmp"].mode == 0o1777 and layer["usr/bin/sluiced"].mode == 0o755 and layer["etc/passwd"].mode == 0o644
+said = re.search(r"^USER (\S+)$", recipe, re.M)[1], json.loads(re.search(r"^ENTRYPOINT (.*)$", recipe, re.M)[1])
+assert (config["config"]["User"], config["config"]["Entrypoint"]) == said, config["config"]
+END
 }
 is_small() { [ "$(du -sm "$root" | cut -f1)" -le 40 ]; }
 has_no_shell() { [ -z "$(find "$root" \( -name sh -o -name bash -o -name busybox -o -perm /6000 \) -print -quit)" ]; }
@@ -99,6 +131,8 @@ check "the root can be filled" deploy/container/rootfs.sh "$here/sluiced" "$root
 check "the root is at most 40 MB" is_small
 check "the root has a bill of materials" has_bill
 check "the root has no shell and nothing setuid" has_no_shell
+check "the same program gives the same image, byte by byte" is_the_same_again
+check "the image is whole and runs what the recipe says" image_is_whole
 [ "${ENGINE:-}" = buildah ] && check "an image of it runs" image_runs
 mkdir -p "$root/data" "$root/proc" "$root/dev" # where an engine mounts
 check "it tells its version" tells_version

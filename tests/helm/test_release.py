@@ -203,3 +203,40 @@ class Release(work_scene.WorkScene):
         after = self.seen()
         self.assertEqual(after["workloads"], before[0]["workloads"])
         self.assertLessEqual(set(before[0]["pods"]), set(after["pods"]))
+
+    def test_4_kueues_chart_can_be_installed_again(self):
+        """Without a rollback: the CRDs have outlived the release, and Kueue's take their place."""
+        queue = self.queues(4)
+        before = self.uid(queue)
+        helm("uninstall")
+        helm("install", KUEUE_CHART)
+        silence_kueue()
+        self.kueue_is_installed()
+        self.assertEqual({v["name"]: v["storage"] for v in self.plane.get(CRD.format("workloads"))["spec"]["versions"]}, {"v1beta1": False, "v1beta2": True})
+        self.assertEqual(self.uid(queue), before)
+        helm("upgrade", CHART, IMAGE)
+        self.kueue_is_installed(False)
+        self.sluice_is_installed()
+        self.assertEqual(self.uid(queue), before)
+
+    def test_5_a_kueue_that_was_applied_is_taken_over_as_well(self):
+        """As docs/migration.md says it, for those who have Kueue by its manifests and want Sluice by helm."""
+        queue = self.queues(4)
+        before = self.uid(queue)
+        helm("uninstall")
+        self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=helm_scene.template(chart=KUEUE_CHART))
+        silence_kueue()
+        self.kueue_is_installed()
+        done = helm_scene.run("install", "kueue", CHART, "--namespace", NAMESPACE, kubeconfig=self.plane.run / "admin.kubeconfig")
+        self.assertIn("cannot be imported into the current release", done.stderr)
+        self.plane.kubectl("replace", "-k", ROOT / "deploy/kubernetes/crds") # helm would leave the conversion webhook in
+        helm("install", CHART, IMAGE, "--take-ownership")
+        self.plane.kubectl("delete", "mutatingwebhookconfiguration/kueue-mutating-webhook-configuration",
+                           "validatingwebhookconfiguration/kueue-validating-webhook-configuration")
+        self.plane.kubectl("delete", "-n", NAMESPACE, "deployment/kueue-controller-manager")
+        self.kueue_is_installed(False)
+        self.sluice_is_installed()
+        self.assertEqual(self.uid(queue), before)
+        self.decides()
+        self.create(job("after", "main", run_for="100ms"))
+        self.finished("after")
