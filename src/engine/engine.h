@@ -82,9 +82,10 @@ struct sl_decision {
     const char *ns, *name, *uid;          /* lent until the next call into the engine */
     const char *reason;                   /* API reason string */
     const char *by_ns, *by_name, *by_uid; /* EVICT: the Workload that preempted it; NULL = none */
+    int32_t priority, by_priority;        /* of both, with what their annotations add */
     uint32_t refusals;                    /* how often in a row it was refused before */
-    bool put_off;      /* by who carries it out: it was answered with OK, and is written later */
-    char message[512]; /* for people: what was missing, per flavor */
+    bool put_off;       /* by who carries it out: it was answered with OK, and is written later */
+    char message[1024]; /* for people: what was missing, per flavor */
 };
 /* The oldest decision not yet taken; false when there is none. */
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);

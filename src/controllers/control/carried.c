@@ -141,39 +141,110 @@ static void count_admitted(const struct sl_carried *k, const struct sl_json *wl)
     sl_engine_cohorts_above(k->c->engine, queue_of(wl), count_below, &a);
 }
 
+/* As Kueue counts in its Events: whole seconds; what is not known took none. */
+static long long seconds_of(int64_t ms)
+{
+    return ms > 0 ? (long long)((ms + 500) / 1000) : 0;
+}
+
+/* Since its quota was reserved; at the same time as that none. */
+static int64_t checked_ms(const struct sl_carried *k, const struct sl_json *wl)
+{
+    const struct sl_json *c = sl_condition_find(wl, "QuotaReserved");
+    int64_t since_ms = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
+    return k->d.kind == SL_DECIDE_RESERVE || since_ms < 0 ? 0 : sl_clock_now_ms() - since_ms;
+}
+
 static void tell_reserved(const struct sl_carried *k, const struct sl_json *wl)
 {
     char message[400];
     const char *queue = queue_of(wl);
     if (k->d.kind == SL_DECIDE_RESERVE) {
         sl_workload_meters_reserved(&k->c->meters, wl, sl_clock_now_ms());
-        snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
+        snprintf(message, sizeof message,
+                 "Quota reserved in ClusterQueue %s, wait time since queued was %llds", queue,
+                 seconds_of(sl_workload_queued_ms(wl, sl_clock_now_ms())));
         tell(k, wl, false, "QuotaReserved", message);
     }
     if (sl_condition_true(wl, "Admitted")) {
         count_admitted(k, wl);
-        snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
+        snprintf(message, sizeof message,
+                 "Admitted by ClusterQueue %s, wait time since reservation was %llds", queue,
+                 seconds_of(checked_ms(k, wl)));
         tell(k, wl, false, "Admitted", message);
     }
 }
 
-/* The ClusterQueue for which somebody was preempted: that of the preemptor's LocalQueue. */
-static void count_preempted(const struct sl_carried *k, const char *reason)
+/* --- preemption ------------------------------------------------------------------------------- */
+
+/* The Workload that preempted it; NULL: it is gone. The caller frees it. */
+static struct sl_json *winner_of(const struct sl_carried *k)
 {
     const struct sl_client *client = k->c->client;
     struct sl_json *winner = NULL;
+    struct sl_error e = {0};
+    (void)client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e);
+    return winner;
+}
+
+/* The ClusterQueue for which somebody was preempted: that of the preemptor's LocalQueue. */
+static void count_preempted(const struct sl_carried *k, const struct sl_json *winner,
+                            const char *reason)
+{
+    const struct sl_client *client = k->c->client;
     struct sl_json *queue = NULL;
     struct sl_error e = {0};
-    if (client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e) ==
-        SL_CODE_OK) {
+    if (winner != NULL) {
         const char *name = sl_json_path_text(winner, "spec.queueName", "");
         (void)client->get(client->self, SL_KIND_LOCAL_QUEUE, k->d.by_ns, name, &queue, &e);
     }
     sl_workload_meters_preempted(&k->c->meters, sl_json_path_text(queue, "spec.clusterQueue", ""),
                                  reason);
     sl_json_free(queue);
+}
+
+/* What it came to, and of what: what is not the spec's is its boost. Of one that is gone only the sum is known. */
+static void add_priority(struct sl_buf *out, const char *whose, int32_t effective,
+                         const struct sl_json *wl)
+{
+    long long base = wl == NULL ? effective : sl_json_path_int(wl, "spec.priority", 0);
+    sl_buf_print(out, "; %s effective priority: %d (base: %lld, boost: %lld)", whose, effective,
+                 base, effective - base);
+}
+
+static void tell_priorities(const struct sl_carried *k, const struct sl_json *wl,
+                            const struct sl_json *winner, struct sl_buf *out)
+{
+    add_priority(out, "preemptor", k->d.by_priority, winner);
+    add_priority(out, "preemptee", k->d.priority, wl);
+}
+
+static void tell_preempted(const struct sl_carried *k, const struct sl_json *wl)
+{
+    const struct sl_json *preempted = sl_condition_find(wl, "Preempted");
+    struct sl_json *winner = k->preemptor == NULL ? NULL : winner_of(k);
+    struct sl_buf text = {0};
+    if (strcmp(k->reason, "Preempted") == 0 && preempted != NULL) {
+        sl_buf_print(&text, "%s", sl_json_path_text(preempted, "message", k->d.message));
+        if (k->preemptor != NULL) {
+            tell_priorities(k, wl, winner, &text);
+        }
+        tell(k, wl, false, "Preempted", text.data);
+    }
+    if (k->preemptor != NULL) {
+        sl_buf_reset(&text);
+        sl_buf_print(&text, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s", k->ns, k->name,
+                     k->uid, queue_of(wl));
+        tell_priorities(k, wl, winner, &text);
+        sl_recorder_record_once(k->c->events, SL_KIND_WORKLOAD, k->preemptor, "PreemptedWorkload",
+                                text.data, sl_clock_now_ms());
+        count_preempted(k, winner, sl_json_path_text(preempted, "reason", ""));
+    }
+    sl_buf_fini(&text);
     sl_json_free(winner);
 }
+
+/* --- evictions -------------------------------------------------------------------------------- */
 
 static bool is_deactivation(const struct sl_carried *k)
 {
@@ -204,24 +275,13 @@ static void tell_evicted(const struct sl_carried *k, const struct sl_json *wl)
     count_evicted(k, wl);
     snprintf(reason, sizeof reason, "EvictedDueTo%s", k->reason);
     tell(k, wl, false, reason, k->d.message);
-    const struct sl_json *preempted = sl_condition_find(wl, "Preempted");
-    if (strcmp(k->reason, "Preempted") == 0 && preempted != NULL) {
-        tell(k, wl, false, "Preempted", sl_json_path_text(preempted, "message", k->d.message));
-    }
-    if (k->preemptor != NULL) {
-        char message[400];
-        snprintf(message, sizeof message, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s",
-                 k->ns, k->name, k->uid, queue_of(wl));
-        sl_recorder_record_once(k->c->events, SL_KIND_WORKLOAD, k->preemptor, "PreemptedWorkload",
-                                message, sl_clock_now_ms());
-        count_preempted(k, sl_json_path_text(preempted, "reason", ""));
-    }
+    tell_preempted(k, wl);
 }
 
 /* Its eviction follows, and is told as one. */
 static void tell_deactivated(const struct sl_carried *k, const struct sl_json *wl)
 {
-    char message[600];
+    char message[1100];
     if (strcmp(k->reason, "AdmissionCheck") == 0) {
         snprintf(message, sizeof message, "Deactivated due to %s", k->d.message);
         tell(k, wl, true, "AdmissionCheckRejected", message);
@@ -264,9 +324,43 @@ static void tell_waiting(const struct sl_carried *k, const struct sl_json *wl)
     sl_json_free(job);
 }
 
+/* --- gates ------------------------------------------------------------------------------------ */
+
+static bool is_gated(const struct sl_json *wl)
+{
+    const struct sl_json *c = sl_condition_find(wl, "QuotaReserved");
+    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
+}
+
+/* That it waits for its gates is nothing to be warned of. */
+static void tell_pending(const struct sl_carried *k, const struct sl_json *wl)
+{
+    static const char gated[] = "Admission is gated by: ";
+    char message[1100];
+    if (strcmp(k->reason, "AdmissionGated") == 0 &&
+        strncmp(k->d.message, gated, sizeof gated - 1) == 0) {
+        snprintf(message, sizeof message, "Workload admission is gated by: %s",
+                 k->d.message + sizeof gated - 1);
+        tell(k, wl, false, k->reason, message);
+    } else {
+        tell(k, wl, true, k->reason, k->d.message);
+    }
+    tell_waiting(k, wl);
+}
+
+static void tell_ungated(const struct sl_carried *k, const struct sl_json *wl)
+{
+    bool ended = !sl_json_path_bool(wl, "spec.active", true) || sl_condition_true(wl, "Finished");
+    if (k->gated && !is_gated(wl) && !ended) {
+        tell(k, wl, false, "AdmissionGateCleared",
+             "Admission gate cleared, workload is now admissible");
+    }
+}
+
 void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
 {
     SL_PRE(k != NULL);
+    tell_ungated(k, wl);
     switch (k->d.kind) {
     case SL_DECIDE_RESERVE:
     case SL_DECIDE_ADMIT:
@@ -276,8 +370,7 @@ void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
         tell_evicted(k, wl);
         break;
     case SL_DECIDE_PENDING:
-        tell(k, wl, true, k->reason, k->d.message);
-        tell_waiting(k, wl);
+        tell_pending(k, wl);
         break;
     case SL_DECIDE_UNPLACED:
     case SL_DECIDE_LATE:
@@ -326,9 +419,16 @@ void sl_carried_tell_said(const struct sl_carried *k, const struct sl_json *live
 
 void sl_carried_tell_deleted(const struct sl_carried *k, const struct sl_json *live, bool whole_job)
 {
+    enum sl_kind kind = SL_KIND_COUNT;
+    struct sl_json *job = whole_job ? job_of(live, &kind) : NULL;
+    if (job != NULL) {
+        sl_recorder_record(k->c->events, kind, job, false, "Deleted",
+                           "Deleted job: deactivation retention period expired", sl_clock_now_ms());
+    }
     tell(k, live, false, "Deleted",
          whole_job ? "Its Job is deleted: its retention time after deactivation has passed"
-                   : "Deleted: its retention time has passed");
+                   : "Deleted finished workload due to elapsed retention");
+    sl_json_free(job);
 }
 
 void sl_carried_complain(const struct sl_carried *k, const struct sl_error *e)

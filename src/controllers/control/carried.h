@@ -23,6 +23,7 @@ struct sl_carried {
     int64_t ready_ms; /* EVICT: since when its pods had been ready; INT64_MIN: they were not */
     char *held_at;    /* RELEASE: the ClusterQueue whose quota it held */
     bool first;       /* its object did not say yet that it waits, or that it has quota */
+    bool gated;       /* its object said that gates hold it back */
 };
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d);
 void sl_carried_free(void *carried);

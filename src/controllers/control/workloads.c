@@ -130,7 +130,9 @@ static enum sl_write_event ask(struct sl_carried *k, struct what *w)
 {
     const struct sl_json *ready = sl_condition_find(w->workload, "PodsReady");
     k->recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
-    k->first = sl_condition_find(w->workload, "QuotaReserved") == NULL;
+    const struct sl_json *reserved = sl_condition_find(w->workload, "QuotaReserved");
+    k->first = reserved == NULL;
+    k->gated = strcmp(sl_json_path_text(reserved, "reason", ""), "AdmissionGated") == 0;
     switch (sl_engine_write(k->c->engine, &k->d, w->workload, &w->patch)) {
     case SL_TO_WRITE_STATUS:
         w->verb = SL_VERB_PATCH_STATUS_MERGE;

@@ -238,8 +238,7 @@ static int64_t between_ms(int64_t from_ms, int64_t to_ms)
     return from_ms == INT64_MIN || to_ms == INT64_MIN ? INT64_MIN : to_ms - from_ms;
 }
 
-/* Since its creation, or since it was put back in line. */
-static int64_t queued_ms(const struct sl_json *wl, int64_t now_ms)
+int64_t sl_workload_queued_ms(const struct sl_json *wl, int64_t now_ms)
 {
     int64_t since_ms =
         sl_condition_true(wl, "Requeued")
@@ -263,7 +262,7 @@ void sl_workload_meters_reserved(struct sl_workload_meters *m, const struct sl_j
 {
     const struct fact f = {.counted = "quota_reserved_workloads_total",
                            .timed = "quota_reserved_wait_time_seconds",
-                           .took_ms = queued_ms(wl, now_ms)};
+                           .took_ms = sl_workload_queued_ms(wl, now_ms)};
     add_for_queues(m, &f, wl);
 }
 
@@ -272,7 +271,7 @@ void sl_workload_meters_admitted(struct sl_workload_meters *m, const struct sl_j
 {
     const struct fact f = {.counted = "admitted_workloads_total",
                            .timed = "admission_wait_time_seconds",
-                           .took_ms = queued_ms(wl, now_ms),
+                           .took_ms = sl_workload_queued_ms(wl, now_ms),
                            .scale = SL_METER_RUNS,
                            .of_workload = true};
     const struct fact checked = {.timed = "admission_checks_wait_time_seconds",
@@ -287,7 +286,8 @@ void sl_workload_meters_admitted(struct sl_workload_meters *m, const struct sl_j
 void sl_workload_meters_ready(struct sl_workload_meters *m, const struct sl_json *wl,
                               int64_t now_ms)
 {
-    const struct fact f = {.timed = "ready_wait_time_seconds", .took_ms = queued_ms(wl, now_ms)};
+    const struct fact f = {.timed = "ready_wait_time_seconds",
+                           .took_ms = sl_workload_queued_ms(wl, now_ms)};
     const struct fact started = {.timed = "admitted_until_ready_wait_time_seconds",
                                  .took_ms = between_ms(condition_since_ms(wl, "Admitted"),
                                                        condition_since_ms(wl, "PodsReady"))};

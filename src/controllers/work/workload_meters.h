@@ -35,6 +35,8 @@ const char *sl_workload_meters_custom(const struct sl_workload_meters *m, enum s
                                       const char *ns, const char *name);
 bool sl_workload_meters_has(const struct sl_workload_meters *m, const char *ns, const char *queue);
 
+/* How long it has stood in line: since its creation, or since it was put back there. INT64_MIN: it is not known. */
+int64_t sl_workload_queued_ms(const struct sl_json *wl, int64_t now_ms);
 void sl_workload_meters_reserved(struct sl_workload_meters *m, const struct sl_json *wl,
                                  int64_t now_ms);
 void sl_workload_meters_admitted(struct sl_workload_meters *m, const struct sl_json *wl,

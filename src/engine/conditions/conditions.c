@@ -244,7 +244,7 @@ static void lay_down(struct sl_json *status, const struct sl_condition_view *v, 
                      const char *reason)
 {
     if (is(status, type, "True")) {
-        char text[600];
+        char text[SL_MESSAGE_SIZE];
         sl_utf8_print(text, sizeof text, "Previously: %s",
                       sl_json_path_text(find(status, type), "message", ""));
         set(status, v, type, false, reason, text);
@@ -255,6 +255,26 @@ static bool reserved(const struct sl_workload *w)
 {
     return w->phase == SL_PHASE_QUOTA_RESERVED || w->phase == SL_PHASE_ADMITTED ||
            w->phase == SL_PHASE_EVICTED;
+}
+
+/* What has just lost its quota says so with the words of its eviction, until it is tried again (what was deactivated
+ * is not, before it is active); what was gated that it is not any more. */
+static const char *waiting_sentence(const struct sl_json *status, const struct sl_condition_view *v)
+{
+    static const char ungated[] = "AdmissionGatedBy cleared, waiting for quota reservation";
+    static const char type[] = "QuotaReserved";
+    const struct sl_workload *w = v->record;
+    const char *evicted = sl_json_path_text(find(status, "Evicted"), "message", "");
+    if (w->pending_reason == SL_PENDING_EVALUATION && !sl_condition_check_objects(w)) {
+        if (is(status, "Evicted", "True") && w->evicted != SL_EVICT_DEACTIVATED &&
+            (is(status, type, "True") || says(status, type, evicted))) {
+            return evicted;
+        }
+        if (has_reason(status, type, "AdmissionGated") || says(status, type, ungated)) {
+            return ungated;
+        }
+    }
+    return sl_words_waiting(v->words, w);
 }
 
 static void write_quota_reserved(struct sl_json *status, const struct sl_condition_view *v)
@@ -271,7 +291,8 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
-    const char *message = sl_words_waiting(v->words, v->record);
+    char message[SL_MESSAGE_SIZE];
+    sl_utf8_print(message, sizeof message, "%s", waiting_sentence(status, v));
     bool news = v->other_trouble ||
                 (pending == SL_PENDING_EVALUATION && !says(status, "QuotaReserved", message));
     if (!news && is(status, "QuotaReserved", "False") &&
@@ -418,15 +439,15 @@ static void write_requeued(struct sl_json *status, const struct sl_condition_vie
     }
 }
 
-/* Readiness is the job controller's to report. That it is waited for is said with the admission, which costs no write
- * of its own; what an eviction ended is reset. */
+/* Readiness is the job controller's to report. That it is waited for is said with whatever is written first, which costs
+ * no write of its own; what an eviction ended is reset. */
 static void write_pods_ready(struct sl_json *status, const struct sl_condition_view *v)
 {
-    bool admitted = v->record->phase == SL_PHASE_ADMITTED;
     bool present = find(status, "PodsReady") != NULL;
+    bool begins = !present && v->waits_for_pods && find(status, "QuotaReserved") != NULL;
     bool waits =
         is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart");
-    if ((admitted && !present && v->waits_for_pods) || (!admitted && present && !waits)) {
+    if (begins || (present && !waits && v->record->phase != SL_PHASE_ADMITTED)) {
         set(status, v, "PodsReady", false, "WaitForStart", "Not all pods are ready or succeeded");
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One clause per flavor that would not do, joined by commas. */
+/* Per pod set what was in the way of each flavor, joined by commas. */
 #include "engine/conditions/message.h"
-#include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/conditions/room.h"
 #include "engine/journal/status_text.h"
 #include "engine/records/names.h"
 #include "engine/state.h"
@@ -15,6 +15,7 @@
 #include "policy/common/settings.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add(char *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -31,151 +32,61 @@ static void add(char *out, const char *format, ...)
     }
 }
 
-static const char *name_of(const struct sl_engine *g, enum sl_intern_class c, uint32_t id)
-{
-    const char *name = sl_intern_name(g->names, c, id);
-    return name == NULL ? "?" : name;
-}
-
-/* %f is the flavor, %r the resource, %a the amount. */
-static const char *const clauses[] = {
-    [SL_MISS_NOT_OFFERED] = "resource %r unavailable in ClusterQueue",
-    [SL_MISS_TAINT] = "flavor %f has a taint that is not tolerated",
-    [SL_MISS_AFFINITY] = "flavor %f doesn't match node affinity",
-    [SL_MISS_NO_FLAVOR] = "flavor %f not found",
-    [SL_MISS_MAX_QUOTA] = "request exceeds the maximum quota for %r in flavor %f by %a",
-    [SL_MISS_UNUSED_QUOTA] = "insufficient unused quota for %r in flavor %f, %a more needed",
-    [SL_MISS_NO_TOPOLOGY] = "Flavor \"%f\" does not support TopologyAwareScheduling",
-    [SL_MISS_ONLY_TOPOLOGY] = "Flavor \"%f\" supports only TopologyAwareScheduling",
-    [SL_MISS_NO_LEVEL] = "Flavor \"%f\" does not contain the requested level",
-    [SL_MISS_NO_TREE] = "Flavor \"%f\" information missing in TAS cache",
-};
-
-static void add_clause(const struct sl_engine *g, const struct sl_detail *d, char *out)
-{
-    const char *flavor = name_of(g, SL_INTERN_FLAVOR, d->flavor);
-    const char *resource = name_of(g, SL_INTERN_RESOURCE, d->resource);
-    char amount[64];
-    sl_quantity_print_amount(d->amount, resource, amount);
-    for (const char *at = clauses[d->miss]; *at != '\0';) {
-        size_t plain = strcspn(at, "%");
-        add(out, "%.*s", (int)plain, at);
-        at += plain;
-        if (*at == '%') {
-            add(out, "%s", at[1] == 'f' ? flavor : at[1] == 'r' ? resource : amount);
-            at += 2;
-        }
-    }
-}
-
-/* --- where there is no place ------------------------------------------------------------------ */
-
 static const char *pod_set_name(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     return pod_set < e->pod_set_count ? e->pod_sets[pod_set].name : "?";
 }
 
-static struct sl_topology_request request_of(sl_workload_id id, uint32_t pod_set)
+/* --- what is in the way ----------------------------------------------------------------------- */
+
+/* Those of one pod set, which Kueue puts in order. */
+static char gathered[SL_DETAILS_MAX + 1][SL_CLAUSE_SIZE];
+static uint32_t gathered_count;
+
+static int by_text(const void *a, const void *b)
 {
-    uint32_t record = sl_requests_first_pod_set(id);
-    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
-        record = sl_requests_next_pod_set(record);
-    }
-    return sl_topology_request_of(record);
+    return strcmp(a, b);
 }
 
-/* One more cause for which nodes are left out. */
-static void add_cause(char *out, bool *first, uint32_t count, const char *what, const char *name)
+static void begin_pod_set(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
+                          bool error, char *out)
 {
-    if (count > 0) {
-        add(out, "%s%s%s %u", *first ? ": " : ", ", what, name, count);
-        *first = false;
-    }
+    add(out, "%s%s to pod set %s: ", out[0] == '\0' ? "" : "; ",
+        error ? "failed to assign flavors" : "couldn't assign flavors",
+        pod_set_name(g, id, pod_set));
 }
 
-static void add_nodes_left_out(const struct sl_engine *g, const struct sl_placement_failure *f,
-                               char *out)
+static void add_gathered(const struct sl_engine *g, uint32_t pod_set, char *out)
 {
-    bool first = true;
-    if (f->total_sites == 0) {
-        return;
+    begin_pod_set(g, sl_assignment.workload, pod_set, false, out);
+    qsort(gathered, gathered_count, SL_CLAUSE_SIZE, by_text);
+    for (uint32_t i = 0; i < gathered_count; i++) {
+        add(out, "%s%s", i == 0 ? "" : ", ", gathered[i]);
     }
-    add(out, "; of %u node%s some cannot be used", f->total_sites, f->total_sites == 1 ? "" : "s");
-    add_cause(out, &first, f->by_selector, "node selector", "");
-    add_cause(out, &first, f->by_affinity, "node affinity", "");
-    add_cause(out, &first, f->by_domain, "outside the domain", "");
-    for (uint32_t i = 0; i < SL_TAINTS_MAX; i++) {
-        if (f->by_taint[i] > 0) {
-            add_cause(out, &first, f->by_taint[i], "taint ", sl_names_taint(g, i));
-        }
-    }
-    for (uint32_t i = 0; i < SL_MEASURES_MAX; i++) {
-        if (f->by_measure[i] > 0) {
-            add_cause(out, &first, f->by_measure[i], "too little ", sl_names_measure(g, i));
-        }
-    }
+    gathered_count = 0;
 }
 
-static void add_fit(const struct sl_engine *g, sl_workload_id id, char *out)
+static bool is_of(uint32_t detail, uint32_t pod_set)
 {
-    const struct sl_placement_failure *f = &sl_assignment.topology_failure;
-    struct sl_topology_request d = request_of(id, f->pod_set);
-    add(out, "topology %s has room for %u of %u %s%s", sl_names_topology(g, f->tree), f->fit, f->of,
-        f->slices ? "slice" : "pod", f->of == 1 ? "" : "s");
-    if (d.together == SL_TOGETHER_REQUIRED) {
-        add(out, " within one %s", sl_names_level_key(g, d.level));
-    }
-    for (uint32_t i = 0; i < f->level_count; i++) {
-        const struct sl_placement_level *l = &f->levels[i];
-        add(out, "%s%s %u of %u", i == 0 ? " (" : ", ", sl_names_level(g, f->tree, l->depth),
-            l->fit, l->of);
-    }
-    add(out, "%s", f->level_count > 0 ? ")" : "");
-    add_nodes_left_out(g, f, out);
+    return detail < sl_assignment.detail_count && sl_assignment.details[detail].pod_set == pod_set;
 }
 
-/* From sl_assignment.topology_failure. */
 static void add_placement(const struct sl_engine *g, sl_workload_id id, char *out)
 {
+    char clause[SL_CLAUSE_SIZE];
+    bool error = sl_clause_of_placement(g, id, clause);
+    begin_pod_set(g, id, sl_assignment.topology_failure.pod_set, error, out);
+    add(out, "%s", clause);
+}
+
+/* Beside what else is in the way of its pod set, where something is. */
+static void gather_placement(const struct sl_engine *g, uint32_t pod_set, bool *told)
+{
     const struct sl_placement_failure *f = &sl_assignment.topology_failure;
-    const char *topology = sl_names_topology(g, f->tree);
-    sl_level_id level;
-    add(out, "pod set %s: ", pod_set_name(g, id, f->pod_set));
-    switch (f->miss) {
-    case SL_PLACEMENT_OK:
-        add(out, "other workloads were assigned there in this cycle; it will be tried again");
-        break;
-    case SL_PLACEMENT_NO_FIT:
-        add_fit(g, id, out);
-        break;
-    case SL_PLACEMENT_NO_LEVEL:
-        level = request_of(id, f->pod_set).level;
-        add(out, "topology %s lacks the level %s", topology,
-            level == SL_NO_ID ? "that the pods ask for" : sl_names_level_key(g, level));
-        break;
-    case SL_PLACEMENT_NO_SLICE_LEVEL:
-        add(out, "topology %s lacks a level that its slices ask for", topology);
-        break;
-    case SL_PLACEMENT_SLICE_ABOVE:
-        add(out, "its slices ask for a level above the one in which the pods must stay together");
-        break;
-    case SL_PLACEMENT_SLICE_SIZE:
-        add(out, "its slices have no size, or sizes that do not divide each other and the pods");
-        break;
-    case SL_PLACEMENT_STALE:
-        add(out, "it also uses %s, which topology %s no longer has", sl_names_value(g, f->domain),
-            topology);
-        break;
-    case SL_PLACEMENT_NO_TREE:
-        add(out, "not exactly one of the flavors that it would get has a topology");
-        break;
-    case SL_PLACEMENT_NO_DOMAINS:
-        add(out, "topology %s has no domains", topology);
-        break;
-    case SL_PLACEMENT_FULL:
-        add(out, "it would use more domains than the daemon can hold");
-        break;
+    if (f->miss != SL_PLACEMENT_OK && f->miss != SL_PLACEMENT_NO_TREE && f->pod_set == pod_set) {
+        (void)sl_clause_of_placement(g, sl_assignment.workload, gathered[gathered_count++]);
+        *told = true;
     }
 }
 
@@ -216,24 +127,21 @@ static bool makes_do_with_fewer(sl_workload_id id)
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     SL_PRE(g != NULL);
-    uint32_t pod_set = SL_NO_ID;
+    bool told = sl_assignment.topology_failure.miss == SL_PLACEMENT_OK;
     out[0] = '\0';
+    gathered_count = 0;
     for (uint32_t i = 0; i < sl_assignment.detail_count; i++) {
-        const struct sl_detail *d = &sl_assignment.details[i];
-        if (d->pod_set != pod_set) {
-            pod_set = d->pod_set;
-            add(out, "%scouldn't assign flavors to pod set %s: ", i == 0 ? "" : "; ",
-                pod_set_name(g, sl_assignment.workload, pod_set));
-        } else {
-            add(out, ", ");
+        uint32_t pod_set = sl_assignment.details[i].pod_set;
+        sl_clause_of_detail(g, &sl_assignment.details[i], gathered[gathered_count++]);
+        if (!is_of(i + 1, pod_set)) {
+            gather_placement(g, pod_set, &told);
+            add_gathered(g, pod_set, out);
         }
-        add_clause(g, d, out);
     }
     if (sl_assignment.details_left_out > 0) {
         add(out, ", and %u more reasons", sl_assignment.details_left_out);
     }
-    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
-        add(out, "%s", out[0] == '\0' ? "" : "; ");
+    if (!told) {
         add_placement(g, sl_assignment.workload, out);
     }
     if (out[0] != '\0' && makes_do_with_fewer(sl_assignment.workload)) {

@@ -7,7 +7,7 @@
 #include "api/json/json.h"
 #include "kernel/base/types.h"
 
-#define SL_MESSAGE_SIZE 512 /* longer texts end in "..." */
+#define SL_MESSAGE_SIZE 1024 /* longer texts end in "..." */
 
 struct sl_engine;
 /* From sl_cycle_outcome and sl_assignment, right after sl_cycle_next. */

@@ -70,36 +70,37 @@ static enum sl_obstacle judge(const struct sl_engine *g, sl_workload_id id)
 
 /* The obstacle in words. */
 static void say(const struct sl_engine *g, sl_workload_id id, enum sl_obstacle obstacle,
-                char text[static 320])
+                char text[static SL_MESSAGE_SIZE])
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_qnode_entry *n = cluster_queue_of(g, e->queue);
     switch (obstacle) {
     case SL_OBSTACLE_LOCAL_MISSING:
-        (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", e->queue->name);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "LocalQueue %.255s doesn't exist", e->queue->name);
         break;
     case SL_OBSTACLE_LOCAL_DELETED:
-        (void)snprintf(text, 320, "LocalQueue %.255s is terminating or missing", e->queue->name);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "LocalQueue %.255s is terminating or missing",
+                       e->queue->name);
         break;
     case SL_OBSTACLE_LOCAL_STOPPED:
-        (void)snprintf(text, 320, "LocalQueue %.255s is inactive", e->queue->name);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "LocalQueue %.255s is inactive", e->queue->name);
         break;
     case SL_OBSTACLE_UNNAMED:
-        (void)snprintf(text, 320, "The LocalQueue names no ClusterQueue");
+        (void)snprintf(text, SL_MESSAGE_SIZE, "The LocalQueue names no ClusterQueue");
         break;
     case SL_OBSTACLE_QUEUE_MISSING:
-        (void)snprintf(text, 320, "ClusterQueue %.255s doesn't exist", n->name);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "ClusterQueue %.255s doesn't exist", n->name);
         break;
     case SL_OBSTACLE_QUEUE_STOPPED:
     case SL_OBSTACLE_QUEUE_INACTIVE:
-        (void)snprintf(text, 320, "ClusterQueue %.255s is inactive", n->name);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "ClusterQueue %.255s is inactive", n->name);
         break;
     case SL_OBSTACLE_CHECK:
-        (void)snprintf(text, 320, "The workload has failed admission checks");
+        (void)snprintf(text, SL_MESSAGE_SIZE, "The workload has failed admission checks");
         break;
     case SL_OBSTACLE_OVERSIZED:
     case SL_OBSTACLE_OBJECT:
-        (void)snprintf(text, 320, "%s", e->trouble);
+        (void)snprintf(text, SL_MESSAGE_SIZE, "%s", e->trouble);
         break;
     case SL_OBSTACLE_NONE:
         text[0] = '\0';
@@ -220,7 +221,7 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
 static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_obstacle obstacle,
                             int64_t now_ms)
 {
-    char text[320];
+    char text[SL_MESSAGE_SIZE];
     struct sl_words *words = &g->workloads[id].words;
     say(g, id, obstacle, text);
     struct sl_queue_verdict v =

@@ -61,12 +61,13 @@ static bool same_sets(sl_workload_id id, const struct sl_requests *r, uint32_t c
     return pod_set == SL_NO_ID;
 }
 
+/* `whole` says it, where that is not empty. */
 static void set_trouble(struct sl_workload_entry *entry, enum sl_code code,
-                        const struct sl_error *e)
+                        const struct sl_error *e, const struct sl_buf *whole)
 {
+    const char *first = e->cause_count > 0 ? e->causes[0].text : e->text;
     sl_mem_free(entry->trouble);
-    entry->trouble =
-        code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+    entry->trouble = code == SL_CODE_OK ? NULL : sl_mem_text(whole->len > 0 ? whole->data : first);
 }
 
 /* Does it belong to one Pod and nothing else? Such a Pod cannot move. */
@@ -129,6 +130,7 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
 {
     static struct sl_requests requests[SL_POD_SETS_MAX];
     struct sl_workload_entry *entry = &g->workloads[id];
+    struct sl_buf whole = {0};
     uint32_t count = 0;
     if (requests_are_fresh(g, entry, object)) {
         return SL_CODE_OK;
@@ -149,9 +151,10 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
         entry->device_claims = code != SL_CODE_OK;
     }
     if (code == SL_CODE_OK) {
-        code = sl_requests_check_limits(g, object, e);
+        code = sl_requests_check_limits(g, object, &whole, e);
     }
-    set_trouble(entry, code, e);
+    set_trouble(entry, code, e, &whole);
+    sl_buf_fini(&whole);
     return code;
 }
 

@@ -241,15 +241,36 @@ struct sl_json *sl_limits_applied_new(const struct sl_limits *t, const char *ns,
 
 /* --- checking --------------------------------------------------------------------------------- */
 
-struct checker {
-    const struct sl_json *range; /* of containers; NULL = none */
-    const char *field;
-    struct sl_error *e;
-    enum sl_code code;
+/* Kueue's sentences. */
+static const char too_much[] = "requests must not be above the limitRange max";
+static const char too_little[] = "requests must not be below the limitRange min";
+static const char above_limit[] = "requests must not exceed its limits";
+
+#define NAMES_MAX 32
+
+/* The resources that something is wrong with, by name. */
+struct names {
+    const char *at[NAMES_MAX];
+    uint32_t count;
 };
 
-/* The first resource of which `amounts` has more than `bounds`; NULL = none. */
-static const char *find_above(const struct sl_json *amounts, const struct sl_json *bounds)
+static void add_name(struct names *names, const char *name)
+{
+    uint32_t at = 0;
+    while (at < names->count && strcmp(names->at[at], name) < 0) {
+        at++;
+    }
+    bool known = at < names->count && strcmp(names->at[at], name) == 0;
+    if (!known && names->count < NAMES_MAX) {
+        memmove(&names->at[at + 1], &names->at[at], (names->count - at) * sizeof names->at[0]);
+        names->at[at] = name;
+        names->count++;
+    }
+}
+
+/* Those of which `amounts` has more than `bounds`. */
+static void add_above(struct names *names, const struct sl_json *amounts,
+                      const struct sl_json *bounds)
 {
     void *it = NULL;
     const char *resource;
@@ -257,90 +278,117 @@ static const char *find_above(const struct sl_json *amounts, const struct sl_jso
     while (sl_json_next(amounts, &it, &resource, &value)) {
         const struct sl_json *bound = sl_json_get(bounds, resource);
         if (bound != NULL && nano_of(value) > nano_of(bound)) {
-            return resource;
+            add_name(names, resource);
         }
     }
-    return NULL;
 }
 
-/* Kueue's sentences: the first words say whether the pods contradict themselves or the namespace. */
-static const char own_limits[] = "resources validation failed";
-static const char ranges[] = "resources didn't satisfy LimitRange constraints";
-static const char too_much[] = "requests must not be above the limitRange max";
-static const char too_little[] = "requests must not be below the limitRange min";
-
-static void complain(struct checker *c, const char *where, const char *resource, const char *whose,
+static void complain(struct sl_limits_report *r, const char *field, const struct names *names,
                      const char *what)
 {
-    if (resource != NULL) {
-        char field[200];
-        (void)snprintf(field, sizeof field, "%s%s", c->field, where);
-        sl_error_cause(c->e, "FieldValueInvalid", field, "%s: %s: Invalid value: [\"%s\"]: %s",
-                       whose, field, resource, what);
-        c->code = SL_CODE_INVALID;
-    }
-}
-
-/* A limit stands in for a missing request, so a request above its limit was written so. */
-static void check_resources(struct checker *c, const struct sl_json *resources, const char *where)
-{
-    const struct sl_json *requests = sl_json_get(resources, "requests");
-    const struct sl_json *limits = sl_json_get(resources, "limits");
-    complain(c, where, find_above(requests, limits), own_limits,
-             "requests must not exceed its limits");
-    if (c->range == NULL) {
+    if (names->count == 0) {
         return;
     }
-    const struct sl_json *most = sl_json_get(c->range, "max");
-    const struct sl_json *least = sl_json_get(c->range, "min");
-    complain(c, where, find_above(requests, most), ranges, too_much);
-    complain(c, where, find_above(limits, most), ranges, too_much);
-    complain(c, where, find_above(least, requests), ranges, too_little);
-    complain(c, where, find_above(least, limits), ranges, too_little);
+    struct sl_buf text = {0};
+    sl_buf_print(&text, "%s: Invalid value: [", field);
+    for (uint32_t i = 0; i < names->count; i++) {
+        sl_buf_print(&text, "%s\"%s\"", i == 0 ? "" : ",", names->at[i]);
+    }
+    sl_buf_print(&text, "]: %s", what);
+    sl_error_cause(r->e, "FieldValueInvalid", field, "%s", text.data);
+    sl_buf_print(&r->text, "%s%s", r->count == 0 ? "" : ", ", text.data);
+    r->count++;
+    sl_buf_fini(&text);
 }
 
-static void check_containers(struct checker *c, const struct sl_json *pod_spec, const char *member)
+typedef void check_fn(struct sl_limits_report *r, const struct sl_json *resources,
+                      const struct sl_json *range, const char *field);
+
+/* A limit stands in for a missing request, so a request above its limit was written so. */
+static void check_own(struct sl_limits_report *r, const struct sl_json *resources,
+                      const struct sl_json *range, const char *field)
 {
-    const struct sl_json *list = sl_json_get(pod_spec, member);
-    for (size_t i = 0; i < sl_json_len(list) && c->code == SL_CODE_OK; i++) {
-        char where[64];
-        (void)snprintf(where, sizeof where, ".%s[%zu]", member, i);
-        check_resources(c, sl_json_get(sl_json_at(list, i), "resources"), where);
+    struct names names = {0};
+    (void)range;
+    add_above(&names, sl_json_get(resources, "requests"), sl_json_get(resources, "limits"));
+    complain(r, field, &names, above_limit);
+}
+
+static void check_range(struct sl_limits_report *r, const struct sl_json *resources,
+                        const struct sl_json *range, const char *field)
+{
+    struct names above = {0};
+    struct names below = {0};
+    const struct sl_json *requests = sl_json_get(resources, "requests");
+    const struct sl_json *limits = sl_json_get(resources, "limits");
+    add_above(&above, requests, sl_json_get(range, "max"));
+    add_above(&above, limits, sl_json_get(range, "max"));
+    add_above(&below, sl_json_get(range, "min"), requests);
+    add_above(&below, sl_json_get(range, "min"), limits);
+    complain(r, field, &above, too_much);
+    complain(r, field, &below, too_little);
+}
+
+static void check_containers(struct sl_limits_report *r, const struct sl_json *pod_spec,
+                             const struct sl_json *range, const char *field, check_fn *check)
+{
+    static const char *const members[] = {"initContainers", "containers"};
+    for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
+        const struct sl_json *list = sl_json_get(pod_spec, members[m]);
+        for (size_t i = 0; i < sl_json_len(list); i++) {
+            char path[200];
+            (void)snprintf(path, sizeof path, "%s.%s[%zu]", field, members[m], i);
+            check(r, sl_json_get(sl_json_at(list, i), "resources"), range, path);
+        }
     }
 }
 
-static void check_pod(struct checker *c, const struct sl_json *pod_spec, const struct sl_json *pod)
+void sl_limits_check_own(const struct sl_json *pod_spec, const char *field,
+                         struct sl_limits_report *r)
+{
+    SL_PRE(r != NULL);
+    char path[200];
+    check_containers(r, pod_spec, NULL, field, check_own);
+    (void)snprintf(path, sizeof path, "%s.resources", field);
+    check_own(r, sl_json_get(pod_spec, "resources"), NULL, path);
+}
+
+/* All containers together; they could be read before. */
+static void check_pod(struct sl_limits_report *r, const struct sl_json *pod_spec,
+                      const struct sl_json *pod, const char *field)
 {
     struct sl_pod_requests total = {0};
-    const struct sl_json *most = sl_json_get(pod, "max");
-    const struct sl_json *least = sl_json_get(pod, "min");
-    c->code = sl_pod_sum_requests(pod_spec, c->field, &total, c->e);
-    for (uint32_t i = 0; i < total.count && c->code == SL_CODE_OK; i++) {
-        const char *resource = total.items[i].resource;
-        const struct sl_json *upper = sl_json_get(most, resource);
-        const struct sl_json *lower = sl_json_get(least, resource);
-        bool above = upper != NULL && total.items[i].nano > nano_of(upper);
-        bool below = lower != NULL && total.items[i].nano < nano_of(lower);
-        complain(c, "", above ? resource : NULL, ranges, too_much);
-        complain(c, "", below ? resource : NULL, ranges, too_little);
+    struct names above = {0};
+    struct names below = {0};
+    if (sl_pod_sum_requests(pod_spec, field, &total, r->e) != SL_CODE_OK) {
+        return;
     }
+    for (uint32_t i = 0; i < total.count; i++) {
+        const char *resource = total.items[i].resource;
+        const struct sl_json *upper = sl_json_get(sl_json_get(pod, "max"), resource);
+        const struct sl_json *lower = sl_json_get(sl_json_get(pod, "min"), resource);
+        if (upper != NULL && total.items[i].nano > nano_of(upper)) {
+            add_name(&above, resource);
+        }
+        if (lower != NULL && total.items[i].nano < nano_of(lower)) {
+            add_name(&below, resource);
+        }
+    }
+    complain(r, field, &above, too_much);
+    complain(r, field, &below, too_little);
 }
 
-enum sl_code sl_limits_check(const struct sl_limits *t, const char *ns,
-                             const struct sl_json *pod_spec, const char *field, struct sl_error *e)
+void sl_limits_check_range(const struct sl_limits *t, const char *ns,
+                           const struct sl_json *pod_spec, const char *field,
+                           struct sl_limits_report *r)
 {
+    SL_PRE(t != NULL && r != NULL);
+    const struct sl_json *container = summary_of(t, ns, "Container");
     const struct sl_json *pod = summary_of(t, ns, "Pod");
-    struct checker c = {summary_of(t, ns, "Container"), field, e, SL_CODE_OK};
-    check_containers(&c, pod_spec, "initContainers");
-    if (c.code == SL_CODE_OK) {
-        check_containers(&c, pod_spec, "containers");
+    if (container != NULL) {
+        check_containers(r, pod_spec, container, field, check_range);
     }
-    c.range = NULL;
-    if (c.code == SL_CODE_OK) {
-        check_resources(&c, sl_json_get(pod_spec, "resources"), ".resources");
+    if (pod != NULL) {
+        check_pod(r, pod_spec, pod, field);
     }
-    if (c.code == SL_CODE_OK && pod != NULL) {
-        check_pod(&c, pod_spec, pod);
-    }
-    return c.code;
 }

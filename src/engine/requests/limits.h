@@ -8,6 +8,7 @@
 #ifndef SL_ENGINE_LIMITS_H
 #define SL_ENGINE_LIMITS_H
 #include "api/objects/object.h"
+#include "base/buf.h"
 
 struct sl_limits;
 struct sl_limits *sl_limits_new(void);
@@ -23,8 +24,18 @@ uint64_t sl_limits_version(const struct sl_limits *t);
  * added. */
 struct sl_json *sl_limits_applied_new(const struct sl_limits *t, const char *ns,
                                       const struct sl_json *pod_spec);
-/* Does it ask for no more than its own limits and for what the namespace allows? INVALID with the
- * path below `field`. The spec has its defaults filled in. */
-enum sl_code sl_limits_check(const struct sl_limits *t, const char *ns,
-                             const struct sl_json *pod_spec, const char *field, struct sl_error *e);
+
+/* What is wrong with pods, as Kueue lists it: all of it in `text`, each a cause of `e` as well. */
+struct sl_limits_report {
+    struct sl_error *e;
+    struct sl_buf text; /* the caller's */
+    uint32_t count;
+};
+/* Do they ask for more than their own limits? Paths are below `field`; the spec has its defaults filled in. */
+void sl_limits_check_own(const struct sl_json *pod_spec, const char *field,
+                         struct sl_limits_report *r);
+/* Do they ask for what the namespace does not allow? */
+void sl_limits_check_range(const struct sl_limits *t, const char *ns,
+                           const struct sl_json *pod_spec, const char *field,
+                           struct sl_limits_report *r);
 #endif

@@ -317,19 +317,43 @@ enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_
     return SL_CODE_OK;
 }
 
-enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,
-                                      struct sl_error *e)
+static void check_pods(const struct sl_engine *g, const struct sl_json *workload, bool own,
+                       struct sl_limits_report *r)
 {
     const char *ns = sl_object_namespace(workload);
-    enum sl_code code = SL_CODE_OK;
     size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
-    for (size_t i = 0; i < total && code == SL_CODE_OK; i++) {
+    for (size_t i = 0; i < total; i++) {
         char field[64];
         const struct sl_json *spec = pod_spec_at(workload, i);
         struct sl_json *applied = sl_limits_applied_new(g->limits, ns, spec);
         print_field(field, i);
-        code = sl_limits_check(g->limits, ns, applied == NULL ? spec : applied, field, e);
+        if (own) {
+            sl_limits_check_own(applied == NULL ? spec : applied, field, r);
+        } else {
+            sl_limits_check_range(g->limits, ns, applied == NULL ? spec : applied, field, r);
+        }
         sl_json_free(applied);
     }
+}
+
+/* What contradicts itself comes first, and then the namespace is not asked. */
+enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,
+                                      struct sl_buf *whole, struct sl_error *e)
+{
+    SL_PRE(g != NULL);
+    struct sl_limits_report r = {.e = e};
+    check_pods(g, workload, true, &r);
+    bool own = r.count > 0;
+    if (!own) {
+        check_pods(g, workload, false, &r);
+    }
+    enum sl_code code = r.count > 0 ? SL_CODE_INVALID : SL_CODE_OK;
+    if (code != SL_CODE_OK && whole != NULL) {
+        sl_buf_print(whole, "%s: %s%s%s",
+                     own ? "resources validation failed"
+                         : "resources didn't satisfy LimitRange constraints",
+                     r.count > 1 ? "[" : "", r.text.data, r.count > 1 ? "]" : "");
+    }
+    sl_buf_fini(&r.text);
     return code;
 }

@@ -39,8 +39,8 @@ enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_r
                                     uint32_t count, struct sl_error *e);
 /* Is all that they ask for counted? INVALID with a cause: claims of devices (resourceClaims) are not. */
 enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e);
-/* May such pods be made in that namespace? INVALID with a cause: more than their own limits or the
- * LimitRanges allow. */
+/* May such pods be made in that namespace? INVALID with causes: more than their own limits or the
+ * LimitRanges allow; `whole` (or NULL) gets all of them in one sentence, as Kueue says it. */
 enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,
-                                      struct sl_error *e);
+                                      struct sl_buf *whole, struct sl_error *e);
 #endif

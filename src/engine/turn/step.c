@@ -208,6 +208,7 @@ static void fill_preemptor(const struct sl_engine *g, const struct sl_queued_dec
         out->by_ns = by->queue->ns;
         out->by_name = name_of(g, q->preemptor);
         out->by_uid = by->uid;
+        out->by_priority = by->priority;
     }
 }
 
@@ -233,6 +234,7 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
                                     .name = name_of(g, q.workload),
                                     .uid = e->uid,
                                     .reason = q.reason,
+                                    .priority = e->priority,
                                     .refusals = e->refused_kind == q.kind ? e->refusals : 0};
         (void)snprintf(out->message, sizeof out->message, "%s", q.message);
         sl_mem_free(q.message);

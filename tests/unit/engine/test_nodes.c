@@ -216,7 +216,7 @@ static void test_nodes_first_scarce_resource_by_name_is_told(void **state)
     assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
     world_settle(&w);
     const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
-    assert_non_null(strstr(sl_json_path_text(c, "message", ""), "too little a.com/gpu"));
+    assert_non_null(strstr(sl_json_path_text(c, "message", ""), "resource \"a.com/gpu\": "));
 }
 
 static void test_nodes_new_measure_is_known_of_nodes_seen_before(void **state)

@@ -93,7 +93,7 @@ static void test_topology_out_no_place_says_how_much_fits(void **state)
     const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
     const char *text = sl_json_path_text(c, "message", "");
     world_expect(&w, "a", "QuotaReserved", "False", "TopologyPlacementFailed");
-    if (strstr(text, "topology topo has room for 4 of 5 pods within one rack") == NULL) {
+    if (strstr(text, "topology \"topo\" allows to fit only 4 out of 5 pod(s)") == NULL) {
         fail_msg("got: %s", text);
     }
 }
@@ -208,7 +208,7 @@ static void test_topology_out_second_phase_without_a_place_tells_and_writes_noth
         assert_string_equal(w.last_reason, "SecondPassFailed");
     }
     assert_int_equal(w.writes, writes);
-    assert_non_null(strstr(w.last_message, "topology topo has no domains"));
+    assert_non_null(strstr(w.last_message, "no topology domains at level: "));
     cluster_put_node(&w, "n1", "b1", "r1", "2", "");
     world_pass(&w, 30000);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
@@ -259,7 +259,8 @@ static void test_topology_out_restart_counts_rooms_and_writes_nothing(void **sta
     add_workload("c", 2, "1", "{\"required\":\"rack\"}"); /* one place is left */
     world_settle(&w);
     world_expect(&w, "c", "QuotaReserved", "False", "WaitingForQuota");
-    assert_non_null(strstr(w.last_message, "topology topo has room for 1 of 2 pods"));
+    assert_non_null(
+        strstr(w.last_message, "topology \"topo\" allows to fit only 1 out of 2 pod(s)"));
     world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
                 "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\","
                 "\"reason\":\"Succeeded\"}]}}");

@@ -85,7 +85,7 @@ static void test_words_of_decisions_that_are_taken_late(void **state)
     assert_int_equal(taken_with("ExceedsMaxQuota"), 1);
     write_taken();
     world_expect(&w, "big", "QuotaReserved", "False", "ExceedsMaxQuota");
-    assert_non_null(strstr(message_of("big", "QuotaReserved"), "exceeds the maximum quota"));
+    assert_non_null(strstr(message_of("big", "QuotaReserved"), "insufficient quota for cpu"));
 }
 
 /* The write is of the record as it is now: so are its words, also the ones that nothing corrects. */

@@ -36,7 +36,7 @@ struct world {
     unsigned writes;
     enum sl_code fail_next;  /* the next write is refused so; OK = none */
     struct sl_json *written; /* what the last write has made, until it is answered; NULL = none */
-    char last_message[512];
+    char last_message[1024];
     char last_reason[64];
     enum sl_decision_kind last_kind;
 };
@@ -153,23 +153,24 @@ static inline void world_told_once(const char *reason, const char *message)
         {"unavailable in ClusterQueue",
          " NoMatchingFlavor ExceedsMaxQuota WaitingForQuota Pending "},
         {"gated by", " AdmissionGated "},
-        {"has room for",
+        {"allows to fit",
          " TopologyPlacementFailed WaitingForQuota NoMatchingFlavor ExceedsMaxQuota "
          "WaitingForPreemptedWorkloads SecondPassFailed Pending "},
-        {"Preempted to accommodate", " Preempted InClusterQueue InCohortReclamation "
-                                     "InCohortFairSharing InCohortReclaimWhileBorrowing "},
-        {"failed node", " NodeFailures "},
-        {"nodes have failed", " NodeFailures "},
-        {"unhealthy node", " NodeFailures "},
+        {"Preempted to accommodate",
+         " Preempted InClusterQueue InCohortReclamation InCohortFairSharing "
+         "InCohortReclaimWhileBorrowing PendingEvaluation Pending "},
+        {"failed node", " NodeFailures PendingEvaluation Pending "},
+        {"nodes have failed", " NodeFailures PendingEvaluation Pending "},
+        {"unhealthy node", " NodeFailures PendingEvaluation Pending "},
         {"has its topology assignment", " TopologyAssigned "},
         {"waits for its topology", " PendingDelayedTopologyRequests "},
-        {"in Retry state", " AdmissionCheck "},
-        {"PodsReady timeout", " PodsReadyTimeout "},
+        {"in Retry state", " AdmissionCheck PendingEvaluation Pending "},
+        {"PodsReady timeout", " PodsReadyTimeout PendingEvaluation Pending "},
         {"is deactivated", " Deactivated DeactivatedDueToAdmissionCheck "
                            "DeactivatedDueToRequeuingLimitExceeded "
                            "DeactivatedDueToMaximumExecutionTimeExceeded Pending "},
-        {"The ClusterQueue is stopped", " ClusterQueueStopped "},
-        {"The LocalQueue is stopped", " LocalQueueStopped "}};
+        {"The ClusterQueue is stopped", " ClusterQueueStopped PendingEvaluation Pending "},
+        {"The LocalQueue is stopped", " LocalQueueStopped PendingEvaluation Pending "}};
     char wanted[80];
     (void)snprintf(wanted, sizeof wanted, " %s ", reason);
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
