@@ -9,11 +9,23 @@
 
 #define GROUP "kueue.x-k8s.io"
 #define KIND "ProvisioningRequestConfig"
+#define ELSEWHERE "kueue.x-k8s.io/multikueue"
 
 bool sl_admission_check_provisions(const struct sl_json *check)
 {
     return strcmp(sl_json_path_text(check, "spec.controllerName", ""),
                   SL_CHECK_CONTROLLER_PROVISIONING) == 0;
+}
+
+/* Nobody answers such a check here: what is admitted under it would wait for ever. */
+static bool runs_elsewhere(const struct sl_json *check)
+{
+    return strcmp(sl_json_path_text(check, "spec.controllerName", ""), ELSEWHERE) == 0;
+}
+
+static bool is_judged(const struct sl_json *check)
+{
+    return sl_admission_check_provisions(check) || runs_elsewhere(check);
 }
 
 static enum sl_code read_reference(const struct sl_json *check, const char **name,
@@ -57,7 +69,7 @@ struct sl_json *sl_admission_check_config(struct sl_reconciler *r, const struct 
     return config;
 }
 
-static void write_active(struct sl_reconciler *r, const struct sl_json *check,
+static void write_active(struct sl_reconciler *r, const struct sl_json *check, const char *why,
                          const struct sl_error *problem, int64_t now_ms)
 {
     bool active = problem->code == SL_CODE_OK;
@@ -68,7 +80,7 @@ static void write_active(struct sl_reconciler *r, const struct sl_json *check,
         sl_json_path_make(patch, "metadata"), "resourceVersion",
         sl_object_resource_version(check)); /* the list of conditions is written whole */
     sl_json_set(patch, "status", status);
-    if (sl_condition_set(status, "Active", active, active ? "Active" : "BadParametersRef",
+    if (sl_condition_set(status, "Active", active, active ? "Active" : why,
                          active ? "The admission check is active" : problem->text,
                          sl_object_generation(check), now_ms)) {
         struct sl_write w = {.verb = SL_VERB_PATCH_STATUS_MERGE,
@@ -91,9 +103,15 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
         struct sl_error problem;
         struct sl_json *config = sl_admission_check_config(r, check, &problem);
         if (config != NULL || problem.code != SL_CODE_OK) {
-            write_active(r, check, &problem, now_ms);
+            write_active(r, check, "BadParametersRef", &problem, now_ms);
         }
         sl_json_free(config);
+    } else if (check != NULL && runs_elsewhere(check)) {
+        struct sl_error problem;
+        (void)sl_error_set(&problem, SL_CODE_INVALID,
+                           "No clusters can be used: Sluice does not support MultiKueue; leave "
+                           "this check out of your ClusterQueues");
+        write_active(r, check, "NoUsableClusters", &problem, now_ms);
     }
     sl_json_free(check);
 }
@@ -118,7 +136,7 @@ static void add(void *context, struct sl_json *check)
 {
     struct sl_admission_checks *a = context;
     char key[SL_KEY_SIZE];
-    if (sl_admission_check_provisions(check)) {
+    if (is_judged(check)) {
         sl_key_print("", sl_object_name(check), key);
         sl_work_add(a->checks.work, key, SL_WORK_NOW);
     }
@@ -133,8 +151,7 @@ void sl_admission_checks_observe(struct sl_admission_checks *a, enum sl_kind kin
     const struct sl_client *client = a->checks.client;
     if (kind == SL_KIND_PROVISIONING_REQUEST_CONFIG) {
         (void)client->list(client->self, SL_KIND_ADMISSION_CHECK, "", add, a, &e);
-    } else if (kind == SL_KIND_ADMISSION_CHECK && !deleted &&
-               sl_admission_check_provisions(object)) {
+    } else if (kind == SL_KIND_ADMISSION_CHECK && !deleted && is_judged(object)) {
         char key[SL_KEY_SIZE];
         sl_key_print("", sl_object_name(object), key);
         sl_work_add(a->checks.work, key, SL_WORK_NOW);

@@ -2,7 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* AdmissionChecks of the provisioning controller show in their condition Active whether they can be used, that is
- * whether the ProvisioningRequestConfig that they name exists. Checks of other controllers are left to those. */
+ * whether the ProvisioningRequestConfig that they name exists. Those of MultiKueue, which Sluice does not have, show that they
+ * cannot, so that their queues take nothing that would wait for them for ever. Checks of other controllers are left to
+ * those. */
 #ifndef SL_CONTROLLERS_ADMISSION_CHECKS_H
 #define SL_CONTROLLERS_ADMISSION_CHECKS_H
 #include "controllers/work/reconciler.h"

@@ -107,6 +107,23 @@ static void test_admission_checks_of_others_are_left_alone(void **state)
     assert_int_equal(f->fake.write_count, 0);
 }
 
+/* Whatever another controller has left there. */
+static void test_admission_checks_of_multikueue_are_not_active(void **state)
+{
+    struct fixture *f = *state;
+    const struct sl_json *active =
+        look(f, "kueue.x-k8s.io/multikueue",
+             "},\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
+             "\"Active\",\"message\":\"The admission check is active\"}]");
+    assert_string_equal(sl_json_path_text(active, "status", ""), "False");
+    assert_string_equal(sl_json_path_text(active, "reason", ""), "NoUsableClusters");
+    unsigned writes = f->fake.write_count;
+    sl_admission_checks_observe(&f->a, SL_KIND_ADMISSION_CHECK,
+                                fake_find(&f->fake, SL_KIND_ADMISSION_CHECK, "", "c"), false);
+    sl_reconciler_step(&f->a.checks, T0, 8);
+    assert_int_equal(f->fake.write_count, writes); /* nothing new to say */
+}
+
 static void test_admission_checks_read_failure_comes_again(void **state)
 {
     struct fixture *f = *state;
@@ -124,6 +141,7 @@ int main(void)
         T(follow_their_config),
         T(write_over_what_they_have_read),
         T(of_others_are_left_alone),
+        T(of_multikueue_are_not_active),
         T(read_failure_comes_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
