@@ -11,10 +11,7 @@ import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ON = {
-    "AdmissionGatedBy": ("src/engine/events/gates.c", "admission-gated-by"),
-    "AssignQueueLabelsForPods": ("src/controllers/jobs/job_run.c", "LABEL_LOCAL_QUEUE, local"),
     "FinishOrphanedWorkloads": ("src/controllers/jobs/job_leftovers.c", "OwnerNotFound"),
-    "KueueDRARejectWorkloadsWhenDRADisabled": ("src/engine/requests/requests.c", "resourceClaims"),
     "ManagedJobsNamespaceSelectorAlwaysRespected": ("src/controllers/**/*.c", "namespace_selector|managed_namespaces|selector"),
     "PodIntegrationValidateGroupOwner": ("src/controllers/jobs/jobs.c", "report_conflict"),
     "RejectUpdatesToCQWithInvalidOnFlavors": ("deploy/kubernetes/policies/queues.yaml", "onFlavors"),
@@ -60,7 +57,7 @@ def found(where, words):
 
 def main():
     problems = []
-    rows = re.findall(r"^SL_GATE\((\w+), (true|false), (?:(ON|OFF|LOCKED)|(?:UNLIKE, )?SET\(([\w.]+)\))\)$",
+    rows = re.findall(r"^SL_GATE\((\w+), (true|false), [A-Z]+, (?:(ON|OFF|LOCKED)|(?:UNLIKE, )?(?:UN)?SET\(([\w.]+)\))\)$",
                       (ROOT / "src/cli/config/config_gates.def").read_text(), re.MULTILINE)
     code = "\n".join(f.read_text() for f in (ROOT / "src").rglob("*.[ch]"))
     for name, preset, way, member in rows:

@@ -12,16 +12,29 @@
 #define UNLIKE .unlike = true
 #define LOCKED .way = SL_GATE_ON, .locked = true
 #define SET(member) .way = SL_GATE_BOTH, .target = offsetof(struct sl_config, member)
-#define SL_GATE(name_, preset_, ...) {.name = #name_, .preset = preset_, __VA_ARGS__},
+#define UNSET(member) SET(member), .turned = true
+#define SL_GATE(name_, preset_, stage_, ...)                                                       \
+    {.name = #name_, .preset = preset_, .stage = SL_GATE_##stage_, __VA_ARGS__},
 static const struct sl_config_gate rows[] = {
 #include "cli/config/config_gates.def"
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
+#define SL_GATE_NEEDS(gate, other) {#gate, #other},
+static const struct sl_config_gate_need needs[] = {
+#include "cli/config/config_gate_needs.def"
+};
+#define NEED_COUNT (sizeof needs / sizeof needs[0])
 
 const struct sl_config_gate *sl_config_gate_rows(size_t *count)
 {
     *count = ROW_COUNT;
     return rows;
+}
+
+const struct sl_config_gate_need *sl_config_gate_needs(size_t *count)
+{
+    *count = NEED_COUNT;
+    return needs;
 }
 
 static const struct sl_config_gate *find(const char *name)
@@ -36,7 +49,7 @@ static const struct sl_config_gate *find(const char *name)
 
 static void set_target(struct sl_config *c, const struct sl_config_gate *gate, bool on)
 {
-    *(bool *)((char *)c + gate->target) = on;
+    *(bool *)((char *)c + gate->target) = on != gate->turned;
 }
 
 void sl_config_preset_gates(struct sl_config *c)
@@ -84,13 +97,65 @@ void sl_config_print_gates(const struct sl_config *c, struct sl_buf *out)
     }
 }
 
+/* --- all of a stage --------------------------------------------------------------------------- */
+
+/* As the component of Kubernetes takes them that reads Kueue's gates. */
+static const struct {
+    const char *name;
+    enum sl_config_gate_stage stage;
+} stages[] = {{"AllAlpha", SL_GATE_ALPHA}, {"AllBeta", SL_GATE_BETA}};
+
+static bool is_stage(const char *name)
+{
+    return strcmp(name, stages[0].name) == 0 || strcmp(name, stages[1].name) == 0;
+}
+
+/* What is named itself stays as it is. A gate of Sluice's own is of no stage. */
+static void spread_stage(struct sl_config *c, enum sl_config_gate_stage stage, bool on)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].stage == stage && !rows[i].locked && !sl_json_has(c->gates, rows[i].name) &&
+            strcmp(rows[i].name, "TASReplaceSeveralFailedNodes") != 0) {
+            sl_json_set_bool(c->gates, rows[i].name, on);
+        }
+    }
+}
+
+static void spread_stages(struct sl_config *c)
+{
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        const struct sl_json *value = sl_json_get(c->gates, stages[i].name);
+        if (sl_json_type(value) == SL_JSON_BOOL) {
+            spread_stage(c, stages[i].stage, sl_json_bool(value, false));
+        }
+    }
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+/* In Kueue's words. */
+static void check_needs(struct sl_config *c, const char *where)
+{
+    for (size_t i = 0; i < NEED_COUNT; i++) {
+        if (sl_config_gate(c, needs[i].gate) && !sl_config_gate(c, needs[i].other)) {
+            sl_config_refuse(c, where,
+                             "%s is enabled, but depends on features that are disabled: [%s]",
+                             needs[i].gate, needs[i].other);
+        }
+    }
+}
+
 /* Values of another type are refused with the other fields. */
 static void set_all(struct sl_config *c, const char *where)
 {
     struct sl_buf field = {0};
+    spread_stages(c);
     for (struct sl_json_member m = {0}; sl_json_each(c->gates, &m);) {
         sl_buf_reset(&field);
         sl_buf_print(&field, "%s[%.100s]", where, m.key);
+        if (is_stage(m.key)) {
+            continue;
+        }
         if (sl_json_type(m.value) == SL_JSON_BOOL) {
             set_gate(c, field.data, m.key, sl_json_bool(m.value, false));
         } else if (find(m.key) == NULL) {
@@ -98,10 +163,7 @@ static void set_all(struct sl_config *c, const char *where)
         }
     }
     sl_buf_fini(&field);
-    /* Both are on in Kueue: where TAS is turned off its profile has to be turned off as well. */
-    if (!sl_config_gate(c, "TopologyAwareScheduling") && sl_config_gate(c, "TASProfileMixed")) {
-        sl_config_refuse(c, where, "TASProfileMixed must be false when TopologyAwareScheduling is");
-    }
+    check_needs(c, where);
 }
 
 /* One "Name=value" of `len` bytes. */

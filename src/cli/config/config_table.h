@@ -56,17 +56,25 @@ struct sl_config_field {
 
 /* A row of config_gates.def. */
 enum sl_config_gate_way { SL_GATE_OFF, SL_GATE_ON, SL_GATE_BOTH }; /* what Sluice can be set to */
+enum sl_config_gate_stage { SL_GATE_ALPHA, SL_GATE_BETA, SL_GATE_GA, SL_GATE_DEPRECATED };
 struct sl_config_gate {
     const char *name;
     bool preset; /* Kueue's default */
+    enum sl_config_gate_stage stage;
     bool unlike; /* here the default is the other one */
     bool locked; /* to that default */
     enum sl_config_gate_way way;
     size_t target; /* with SL_GATE_BOTH: a bool of struct sl_config */
+    bool turned;   /* that one is true where the gate is off */
+};
+/* A row of config_gate_needs.def. */
+struct sl_config_gate_need {
+    const char *gate, *other;
 };
 
 const struct sl_config_field *sl_config_fields(size_t *count);
 const struct sl_config_gate *sl_config_gate_rows(size_t *count);
+const struct sl_config_gate_need *sl_config_gate_needs(size_t *count);
 
 /* Complaints: `field` is the path as the user would write it. */
 void sl_config_complain(struct sl_json *list, const char *field, const char *format, ...)

@@ -304,8 +304,7 @@ static bool start_set(struct sl_job_view *v, size_t index)
         if (!waits(v, object) || !is_in_set(v, object, index)) {
             continue;
         }
-        injection =
-            injection == NULL ? sl_admission_injection_new(v->r, v->wl, index, &e) : injection;
+        injection = injection == NULL ? sl_admission_injection_new(v, index, &e) : injection;
         ok = injection != NULL && start(v, object, index, injection, &e);
     }
     sl_json_free(injection);

@@ -219,13 +219,11 @@ static enum sl_code add_updates(const struct sl_json *wl, const char *pod_set,
     return code;
 }
 
-/* Whose pods they are, and which queues let them in. */
-static void add_labels(const struct sl_json *wl, const char *pod_set, struct sl_json *injection)
+/* Which queues let the pods in. */
+static void add_queue_labels(const struct sl_json *wl, struct sl_json *labels)
 {
-    struct sl_json *labels = sl_json_path_make(injection, "labels");
     const char *local = sl_json_path_text(wl, "spec.queueName", "");
     const char *cluster = sl_json_path_text(wl, "status.admission.clusterQueue", "");
-    sl_json_set_text(labels, SL_LABEL_POD_SET, pod_set);
     if (local[0] != '\0' && strlen(local) <= LABEL_LENGTH_MAX) {
         sl_json_set_text(labels, LABEL_LOCAL_QUEUE, local);
     }
@@ -234,20 +232,24 @@ static void add_labels(const struct sl_json *wl, const char *pod_set, struct sl_
     }
 }
 
-struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
-                                           size_t index, struct sl_error *e)
+struct sl_json *sl_admission_injection_new(struct sl_job_view *v, size_t index, struct sl_error *e)
 {
+    const struct sl_json *wl = v->wl;
     const struct sl_json *assignment =
         sl_json_at(sl_json_path(wl, "status.admission.podSetAssignments"), index);
     const char *pod_set = sl_json_path_text(sl_workload_pod_set(wl, index), "name", "");
     struct sl_json *injection = sl_json_new_map();
-    enum sl_code code = add_flavors(r, assignment, injection, e);
+    enum sl_code code = add_flavors(v->r, assignment, injection, e);
     code = code == SL_CODE_OK ? add_updates(wl, pod_set, injection, e) : code;
     if (code != SL_CODE_OK) {
         sl_json_free(injection);
         return NULL;
     }
-    add_labels(wl, pod_set, injection);
+    struct sl_json *labels = sl_json_path_make(injection, "labels");
+    sl_json_set_text(labels, SL_LABEL_POD_SET, pod_set);
+    if (!v->j->rules.no_queue_labels) {
+        add_queue_labels(wl, labels);
+    }
     if (sl_json_get(assignment, "topologyAssignment") != NULL) {
         sl_injection_add_topology(injection, sl_object_name(wl), pod_set,
                                   sl_json_get(sl_workload_pod_set(wl, index), "topologyRequest"));
@@ -259,7 +261,7 @@ struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct
 static bool is_injected(struct sl_job_view *v, size_t index)
 {
     struct sl_error e = {0};
-    struct sl_json *injection = sl_admission_injection_new(v->r, v->wl, index, &e);
+    struct sl_json *injection = sl_admission_injection_new(v, index, &e);
     struct sl_json *template =
         sl_json_clone(sl_json_get(sl_workload_pod_set(v->wl, index), "template"));
     bool yes = injection != NULL && sl_json_type(template) == SL_JSON_MAP &&
@@ -286,7 +288,7 @@ static enum sl_code inject_all(struct sl_job_view *v, struct sl_json *o, struct 
 {
     enum sl_code code = SL_CODE_OK;
     for (size_t i = 0; code == SL_CODE_OK && i < v->sets.count; i++) {
-        struct sl_json *injection = sl_admission_injection_new(v->r, v->wl, i, e);
+        struct sl_json *injection = sl_admission_injection_new(v, i, e);
         code = injection == NULL ? e->code : v->f->inject(v->f, o, i, injection, e);
         sl_json_free(injection);
         int64_t reduced = sl_workload_reduced_pods(v->wl, i);

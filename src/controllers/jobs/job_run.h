@@ -32,8 +32,7 @@ bool sl_job_has_ended_pods(const struct sl_job_view *v);
 
 /* What the flavors and checks of the admission add to the pods of the set with that number (template.h); NULL: *e says
  * why not. */
-struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
-                                           size_t index, struct sl_error *e);
+struct sl_json *sl_admission_injection_new(struct sl_job_view *v, size_t index, struct sl_error *e);
 /* Create or update the object; takes it. */
 void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
                   const struct sl_note *note);

@@ -26,6 +26,8 @@ struct sl_job_rules {
     const char *const *frameworks;
     size_t label_key_count; /* integrations.labelKeysToCopy */
     const char *const *label_keys;
+    bool
+        no_queue_labels; /* AssignQueueLabelsForPods=false: pods do not say whose quota they have */
 };
 
 struct sl_jobs;

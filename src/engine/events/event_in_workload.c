@@ -146,7 +146,7 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
         sl_tally_update(g, id);
         sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
-    if (code == SL_CODE_OK) {
+    if (code == SL_CODE_OK && g->settings.refuse_claims) {
         code = sl_requests_check_claims(object, e);
         entry->device_claims = code != SL_CODE_OK;
     }
@@ -193,7 +193,7 @@ static bool on_hold(const struct sl_json *object)
 static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
 {
-    const char *gate = sl_gate_of(object);
+    const char *gate = sl_gate_of(g, object);
     bool gated = gate != NULL;
     bool hold = on_hold(object);
     if (gated != sl_workloads[id].gated) {
@@ -499,7 +499,7 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
     if (id != SL_NO_ID) {
         sl_rebuild_amend(g, id, object, now_ms);
         if (g->workloads[id].gate_untold) {
-            sl_gate_say(g, id, sl_gate_of(object));
+            sl_gate_say(g, id, sl_gate_of(g, object));
         }
     }
     return code;

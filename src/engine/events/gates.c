@@ -8,9 +8,12 @@
 #include "engine/conditions/words.h"
 #include <string.h>
 
-const char *sl_gate_of(const struct sl_json *workload)
+#define ANNOTATION "kueue.x-k8s.io/admission-gated-by"
+
+const char *sl_gate_of(const struct sl_engine *g, const struct sl_json *workload)
 {
-    const char *gate = sl_object_annotation(workload, "kueue.x-k8s.io/admission-gated-by");
+    SL_PRE(g != NULL);
+    const char *gate = g->settings.heed_gates ? sl_object_annotation(workload, ANNOTATION) : NULL;
     bool lacks = sl_condition_true(workload, "WaitingForReplacementPods");
     return gate != NULL && gate[0] != '\0' ? gate : lacks ? "missing pods of its group" : NULL;
 }

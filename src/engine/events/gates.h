@@ -7,7 +7,7 @@
 #include "engine/state.h"
 
 /* NULL: nothing. A group of pods that lacks some waits for them: it would hold quota for what cannot start. */
-const char *sl_gate_of(const struct sl_json *workload);
+const char *sl_gate_of(const struct sl_engine *g, const struct sl_json *workload);
 /* Does the object say already that it is gated? */
 bool sl_gate_is_shown(const struct sl_json *workload);
 /* From now on that is why it waits. */

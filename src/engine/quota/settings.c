@@ -19,5 +19,7 @@ struct sl_engine_settings sl_engine_settings_default(void)
                                        .usage_sampling_ms = SAMPLING_MS,
                                        .retain_finished_ms = -1,
                                        .retain_deactivated_ms = -1,
-                                       .granular_reasons = true};
+                                       .granular_reasons = true,
+                                       .heed_gates = true,
+                                       .refuse_claims = true};
 }

@@ -54,6 +54,8 @@ struct sl_engine_settings {
 
     bool granular_reasons; /* UnadmittedWorkloadsObservability */
     bool priority_boost;   /* PriorityBoost */
+    bool heed_gates;       /* AdmissionGatedBy */
+    bool refuse_claims;    /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
     bool paranoid;         /* --paranoid: see engine/turn/valid.h */
 };
 

@@ -198,6 +198,35 @@ static bool *target_of(struct sl_config *c, const struct sl_config_gate *gate)
     return (bool *)(void *)((char *)c + gate->target);
 }
 
+/* A gate with what it needs, or without what needs it. */
+static void add_gate(struct sl_buf *body, const char *name, bool on)
+{
+    size_t count;
+    const struct sl_config_gate_need *needs = sl_config_gate_needs(&count);
+    char start[80];
+    (void)snprintf(start, sizeof start, "%.60s:", name);
+    if (strstr(body->data, start) != NULL) {
+        return;
+    }
+    sl_buf_print(body, "%s %s, ", start, on ? "true" : "false");
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(on ? needs[i].gate : needs[i].other, name) == 0) {
+            add_gate(body, on ? needs[i].other : needs[i].gate, on);
+        }
+    }
+}
+
+static unsigned warnings_of(const struct sl_config *c, const char *gate)
+{
+    unsigned count = 0;
+    char field[100];
+    (void)snprintf(field, sizeof field, "featureGates[%.60s]", gate);
+    for (size_t i = 0; i < sl_json_len(c->warnings); i++) {
+        count += strcmp(sl_json_path_text(sl_json_at(c->warnings, i), "field", ""), field) == 0;
+    }
+    return count;
+}
+
 static void test_config_gates_are_all_known_with_both_values(void **state)
 {
     (void)state;
@@ -206,11 +235,11 @@ static void test_config_gates_are_all_known_with_both_values(void **state)
     assert_int_equal(count, 81); /* Kueue's eighty, and one of Sluice's own */
     for (size_t i = 0; i < 2 * count; i++) {
         const struct sl_config_gate *gate = &rows[i / 2];
-        bool twice = strcmp(gate->name, "TASProfileMixed") == 0;
         bool on = i % 2 == 1;
         struct sl_buf body = {0};
-        sl_buf_print(&body, "featureGates: {%s%s: %s}", twice ? "" : "TASProfileMixed: false, ",
-                     gate->name, on ? "true" : "false");
+        sl_buf_text(&body, "featureGates: {");
+        add_gate(&body, gate->name, on);
+        sl_buf_text(&body, "}");
         struct sl_config *c = load_body(body.data);
         sl_buf_fini(&body);
         if (gate->locked && on != gate->preset) {
@@ -219,12 +248,94 @@ static void test_config_gates_are_all_known_with_both_values(void **state)
             assert_none(c->errors);
         }
         if (gate->way == SL_GATE_BOTH) {
-            assert_int_equal(*target_of(c, gate), on);
+            assert_int_equal(*target_of(c, gate), on != gate->turned);
         }
         bool other = gate->way != SL_GATE_BOTH && on != (gate->way == SL_GATE_ON);
-        assert_int_equal(sl_json_len(c->warnings), other && !gate->locked ? 1 : 0);
+        assert_int_equal(warnings_of(c, gate->name), other && !gate->locked ? 1 : 0);
         sl_config_free(c);
     }
+}
+
+static const struct sl_config_gate *row_of(const char *name)
+{
+    size_t count;
+    const struct sl_config_gate *rows = sl_config_gate_rows(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    fail_msg("%s is not in the table", name);
+    return NULL;
+}
+
+/* By the facts that are taken from Kueue. */
+static void test_config_gates_are_those_of_kueue(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool preset;
+        enum sl_config_gate_stage stage;
+        bool locked;
+    } facts[] = {
+#define KUEUE_GATE(name, preset, stage, locked) {#name, preset, SL_GATE_##stage, locked},
+#include "kueue_gates.def"
+#undef KUEUE_GATE
+    };
+    assert_int_equal(sizeof facts / sizeof facts[0], 80);
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        const struct sl_config_gate *row = row_of(facts[i].name);
+        if (row->preset != facts[i].preset || row->stage != facts[i].stage ||
+            row->locked != facts[i].locked) {
+            fail_msg("%s is not as in Kueue", facts[i].name);
+        }
+    }
+}
+
+static void test_config_gates_need_each_other_as_in_kueue(void **state)
+{
+    (void)state;
+    static const char *const facts[][2] = {
+#define KUEUE_NEEDS(gate, other) {#gate, #other},
+#include "kueue_gates.def"
+#undef KUEUE_NEEDS
+    };
+    size_t count;
+    (void)sl_config_gate_needs(&count);
+    assert_int_equal(count, sizeof facts / sizeof facts[0]);
+    for (size_t i = 0; i < count; i++) {
+        struct sl_buf words = {0};
+        sl_buf_print(&words, "%s=true,%s=false", facts[i][0], facts[i][1]);
+        struct sl_config *c = sl_config_load(NULL, words.data, false);
+        sl_buf_reset(&words);
+        sl_buf_print(&words,
+                     "--feature-gates: %s is enabled, but depends on features that are disabled: "
+                     "[%s]",
+                     facts[i][0], facts[i][1]);
+        assert_items(c->errors, words.data);
+        sl_buf_fini(&words);
+        sl_config_free(c);
+    }
+}
+
+static void test_config_gates_of_a_stage_are_turned_together(void **state)
+{
+    (void)state;
+    struct sl_config *c = sl_config_load(NULL, "AllAlpha=true,TASBalancedPlacement=false", false);
+    assert_none(c->errors);
+    assert_true(c->settings.priority_boost);
+    assert_false(c->settings.policy.balanced_placement); /* it is named itself */
+    assert_items(c->warnings,
+                 "--feature-gates[ConcurrentAdmission]: this feature is not supported yet");
+    sl_config_free(c);
+    c = sl_config_load(NULL, "AllBeta=false", false);
+    assert_none(c->errors);
+    assert_false(c->settings.policy.topology);
+    assert_false(c->settings.heed_gates);
+    assert_true(c->jobs.no_queue_labels);
+    assert_true(c->settings.policy.replace_several); /* Sluice's own */
+    sl_config_free(c);
 }
 
 static void test_config_gates_absent_leave_kueues_defaults(void **state)
@@ -238,7 +349,7 @@ static void test_config_gates_absent_leave_kueues_defaults(void **state)
         assert_int_equal(sl_config_gate(c, rows[i].name), rows[i].preset);
         if (rows[i].way == SL_GATE_BOTH &&
             strcmp(rows[i].name, "PrioritizePreemptorWorkloads") != 0) {
-            assert_int_equal(*target_of(c, &rows[i]), rows[i].preset);
+            assert_int_equal(*target_of(c, &rows[i]), rows[i].preset != rows[i].turned);
         }
     }
     assert_true(c->settings.policy.prioritize_preemptors); /* unlike Kueue */
@@ -257,8 +368,9 @@ static void test_config_gates_that_are_unknown_or_unfit_are_refused(void **state
          "featureGates[PartialAdmission]: must be true or false, not \"true\""},
         {"featureGates: [PartialAdmission]", "featureGates: must be a map, not a list"},
         {"featureGates: {TLSOptions: false}", "featureGates[TLSOptions]: is locked to true"},
-        {"featureGates: {TopologyAwareScheduling: false}",
-         "featureGates: TASProfileMixed must be false when TopologyAwareScheduling is"}};
+        {"featureGates: {FlavorFungibility: false}",
+         "featureGates: FlavorFungibilityPreserveScanProgress is enabled, but depends on features "
+         "that are disabled: [FlavorFungibility]"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_config *c = load_body(cases[i].body);
         assert_int_equal(sl_json_len(c->errors), 1);
@@ -419,6 +531,9 @@ int main(void)
         cmocka_unit_test(test_config_table_each_framework_that_is_missing_is_named),
         cmocka_unit_test(test_config_table_null_is_as_good_as_absent),
         cmocka_unit_test(test_config_gates_are_all_known_with_both_values),
+        cmocka_unit_test(test_config_gates_are_those_of_kueue),
+        cmocka_unit_test(test_config_gates_need_each_other_as_in_kueue),
+        cmocka_unit_test(test_config_gates_of_a_stage_are_turned_together),
         cmocka_unit_test(test_config_gates_absent_leave_kueues_defaults),
         cmocka_unit_test(test_config_gates_that_are_unknown_or_unfit_are_refused),
         cmocka_unit_test(test_config_gates_warn_when_sluice_does_otherwise),

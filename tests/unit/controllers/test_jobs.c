@@ -218,6 +218,29 @@ static void test_jobs_admitted_job_is_started_with_the_flavors_labels(void **sta
     assert_json(sl_json_path(job(f), "spec.template.spec.tolerations"), "[{\"key\":\"spot\"}]");
 }
 
+static const char *pod_label(struct fixture *f, const char *key)
+{
+    return sl_json_text(
+        sl_json_get(sl_json_path(job(f), "spec.template.metadata.labels"), key), "");
+}
+
+/* AssignQueueLabelsForPods. */
+static void test_jobs_pods_name_their_queues_unless_that_is_turned_off(void **state)
+{
+    struct fixture *f = *state;
+    for (int off = 0; off <= 1; off++) {
+        f->jobs.rules.no_queue_labels = off == 1;
+        put_our_job(f);
+        settle(f);
+        admit(f);
+        settle(f);
+        assert_false(sl_job_suspended(job(f)));
+        assert_string_equal(pod_label(f, "kueue.x-k8s.io/cluster-queue-name"), off ? "" : "cq");
+        assert_string_equal(pod_label(f, "kueue.x-k8s.io/local-queue-name"), off ? "" : "q");
+        assert_string_equal(pod_label(f, "kueue.x-k8s.io/podset"), "main");
+    }
+}
+
 static void test_jobs_reserved_but_not_admitted_job_waits(void **state)
 {
     struct fixture *f = *state;
@@ -1100,6 +1123,7 @@ int main(void)
         TEST(test_jobs_suspended_job_gets_a_workload_and_stays_suspended),
         TEST(test_jobs_unsuspended_job_is_suspended_first),
         TEST(test_jobs_admitted_job_is_started_with_the_flavors_labels),
+        TEST(test_jobs_pods_name_their_queues_unless_that_is_turned_off),
         TEST(test_jobs_reserved_but_not_admitted_job_waits),
         TEST(test_jobs_running_job_makes_pods_ready),
         TEST(test_jobs_started_job_waits_for_its_pods),

@@ -412,6 +412,21 @@ static void in_ungated(void)
           "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":null}}}");
 }
 
+/* AdmissionGatedBy and KueueDRARejectWorkloadsWhenDRADisabled. */
+static void in_gates_turned_off(void)
+{
+    settings.heed_gates = false;
+    reopen();
+    in_gated();
+}
+
+static void in_claims_turned_off(void)
+{
+    settings.refuse_claims = false;
+    reopen();
+    in_claims_devices();
+}
+
 static void topology(int pods, const char *cpu, const char *request)
 {
     scene_add_racks(&w);
