@@ -62,11 +62,23 @@ static enum sl_code number(int64_t *out, const char *text, const char *name, str
     return SL_CODE_OK;
 }
 
+/* As Go reads them: Kueue's programs, and kubectl. */
+static bool is_among(const char *const words[6], const char *text)
+{
+    bool found = false;
+    for (size_t i = 0; i < 6; i++) {
+        found = found || strcmp(words[i], text) == 0;
+    }
+    return found;
+}
+
 static enum sl_code choose(enum sl_flag_choice *out, const char *text, const char *name,
                            struct sl_error *e)
 {
-    bool yes = strcmp(text, "true") == 0;
-    if (!yes && strcmp(text, "false") != 0) {
+    static const char *const yeses[6] = {"true", "1", "t", "T", "TRUE", "True"};
+    static const char *const noes[6] = {"false", "0", "f", "F", "FALSE", "False"};
+    bool yes = is_among(yeses, text);
+    if (!yes && !is_among(noes, text)) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is neither true nor false", name,
                             text);
     }
@@ -159,11 +171,24 @@ static enum sl_code take(struct sl_flags *f, const struct sl_flag *flag, const c
     return store(f, flag, w->items[++w->at], e);
 }
 
+/* An option with two dashes, of which the text has but one. */
+static const struct sl_flag *find_by_one_dash(const struct sl_flags *f, const char *text,
+                                              size_t len)
+{
+    char name[64] = "-";
+    if (len + 2 > sizeof name) {
+        return NULL;
+    }
+    memcpy(name + 1, text, len);
+    return find(f, name, len + 1);
+}
+
 static enum sl_code parse_long(struct sl_flags *f, struct words *w, struct sl_error *e)
 {
     const char *word = w->items[w->at];
     size_t name_len = strcspn(word, "=");
-    const struct sl_flag *flag = find(f, word, name_len);
+    const struct sl_flag *flag =
+        word[1] == '-' ? find(f, word, name_len) : find_by_one_dash(f, word, name_len);
     if (flag == NULL) {
         return unknown(word, name_len, e);
     }
@@ -206,7 +231,8 @@ enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], st
         } else if (flags_ended || word[0] != '-' || word[1] == '\0') {
             code = list_add(&f->arguments, word, "arguments", e);
         } else {
-            code = (word[1] == '-' ? parse_long : parse_short)(f, &w, e);
+            bool is_long = word[1] == '-' || (f->one_dash && strcspn(word, "=") > 2);
+            code = (is_long ? parse_long : parse_short)(f, &w, e);
         }
         if (code != SL_CODE_OK) {
             return code;

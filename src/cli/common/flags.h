@@ -48,6 +48,7 @@ struct sl_flags {
     size_t table_count;            /* at most SL_FLAGS_MAX */
     void *options;                 /* where the values go */
     const char *scope;             /* whose options they are; NULL: it is not known yet */
+    bool one_dash;                 /* -name is --name, as programs written in Go take it */
     struct sl_flag_list arguments; /* what was not an option */
     bool given[SL_FLAGS_MAX];      /* the rows that were used */
 };

@@ -45,8 +45,12 @@ static const struct sl_flag table[] = {
      "configured, by its Service; else nowhere)"},
     {"--tls-dir", NULL, SL_FLAG_TEXT, AT(options.tls_dir), "DIR", CLUSTER,
      "its tls.crt and tls.key, read again when they change (default: made at start)"},
-    {"--enableTAS", NULL, SL_FLAG_CHOICE, AT(options.topology), "BOOL", CLUSTER,
-     "accepted for Kueue's load generator; has no effect and can only be true"},
+    {"--enableTAS", NULL, SL_FLAG_CHOICE, AT(options.zap.topology), "BOOL", CLUSTER,
+     "accepted for Kueue's load generator; has no effect: topology is always there"},
+    {"--cpuprofile", NULL, SL_FLAG_TEXT, AT(options.zap.cpu_profile), "FILE", CLUSTER,
+     "accepted for Kueue's load generator; has no effect"},
+    {"--memprofile", NULL, SL_FLAG_TEXT, AT(options.zap.memory_profile), "FILE", CLUSTER,
+     "the same"},
     {"--zap-log-level", NULL, SL_FLAG_TEXT, AT(options.zap.level), "LEVEL", CLUSTER,
      "what Kueue's manager logs: debug, info, error, panic or a number; in place of --log-level"},
     {"--zap-encoder", NULL, SL_FLAG_TEXT, AT(options.zap.encoder), "FORMAT", CLUSTER,
@@ -260,12 +264,6 @@ static enum sl_code check_cluster(const struct sl_daemon_options *o, struct sl_e
                             "--webhook on: with --kubeconfig say by --webhook-listen where the API "
                             "server reaches it");
     }
-    if (o->topology == SL_FLAG_NO) {
-        return sl_error_set(
-            e, SL_CODE_BAD_REQUEST,
-            "--enableTAS: topology cannot be switched off; workloads that request none "
-            "get no assignment");
-    }
     return SL_CODE_OK;
 }
 
@@ -317,7 +315,8 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
     SL_PRE(out != NULL);
     struct given given = {.level = "info", .format = "text", .journal = "64Mi", .webhook = "auto"};
     struct sl_daemon_options *o = &given.options;
-    struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = &given};
+    struct sl_flags flags = {
+        .table = table, .table_count = TABLE_COUNT, .options = &given, .one_dash = true};
     enum sl_code code = sl_flags_parse(&flags, argc, argv, e);
     if (code == SL_CODE_OK && !o->show_version && !o->show_help) {
         if (flags.arguments.count > 0) {

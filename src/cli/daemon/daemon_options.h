@@ -45,7 +45,6 @@ struct sl_daemon_options {
     const char *
         webhook_listen; /* ADDR:PORT, by which it is registered; NULL: in a pod as the configuration says, by the Service */
     const char *tls_dir;          /* tls.crt and tls.key; NULL: they are made at start */
-    enum sl_flag_choice topology; /* for those used to Kueue's; topology is always placed */
     const char *adapters;         /* a directory of adapter files; NULL: none */
     bool unconfined;              /* with all rights of the user that started it */
     bool paranoid;                /* all guarantees are checked around each cycle */

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Kueue logs what is for operators at 2, which is the level of its own Deployment, and more than that from 3 on. */
 #define VERBOSE_FROM 3
@@ -32,7 +33,7 @@ static enum sl_code apply_level(const char *text, enum sl_log_level *out, struct
         return SL_CODE_OK;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i].name) == 0) {
+        if (strcasecmp(text, names[i].name) == 0) {
             *out = names[i].level;
             return SL_CODE_OK;
         }
@@ -58,17 +59,32 @@ enum sl_code sl_zap_apply(const struct sl_zap *zap, enum sl_log_level *level, bo
     return zap->level == NULL ? SL_CODE_OK : apply_level(zap->level, level, e);
 }
 
-void sl_zap_warn(const struct sl_zap *zap)
+size_t sl_zap_idle(const struct sl_zap *zap, const char *names[static SL_ZAP_IDLE_MAX])
 {
+    SL_PRE(zap != NULL);
     const struct {
         const char *name;
         bool given;
-    } idle[] = {{"--zap-devel", zap->devel == SL_FLAG_YES},
-                {"--zap-stacktrace-level", zap->stacktrace != NULL},
-                {"--zap-time-encoding", zap->encoding != NULL}};
-    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+    } idle[SL_ZAP_IDLE_MAX] = {{"--zap-devel", zap->devel == SL_FLAG_YES},
+                               {"--zap-stacktrace-level", zap->stacktrace != NULL},
+                               {"--zap-time-encoding", zap->encoding != NULL},
+                               {"--cpuprofile", zap->cpu_profile != NULL},
+                               {"--memprofile", zap->memory_profile != NULL},
+                               {"--enableTAS=false", zap->topology == SL_FLAG_NO}};
+    size_t count = 0;
+    for (size_t i = 0; i < SL_ZAP_IDLE_MAX; i++) {
         if (idle[i].given) {
-            sl_log(SL_LOG_WARN, "option without effect", "option", idle[i].name, NULL);
+            names[count++] = idle[i].name;
         }
+    }
+    return count;
+}
+
+void sl_zap_warn(const struct sl_zap *zap)
+{
+    const char *names[SL_ZAP_IDLE_MAX];
+    size_t count = sl_zap_idle(zap, names);
+    for (size_t i = 0; i < count; i++) {
+        sl_log(SL_LOG_WARN, "option without effect", "option", names[i], NULL);
     }
 }

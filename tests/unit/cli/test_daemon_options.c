@@ -5,6 +5,7 @@
 #include "t.h"
 #include <stdlib.h>
 #include "cli/daemon/daemon_options.h"
+#include <stdio.h>
 
 #define PARSE(...) sl_daemon_options_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &o, &e)
 
@@ -144,7 +145,7 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
                  {"--metricsPort=-1", NULL, "--metricsPort: -1"},
                  {"--metricsPort=1", "--listen=127.0.0.1:2", "not with --listen"},
                  {"--leader-elect=maybe", NULL, "neither true nor false"},
-                 {"--enableTAS=false", NULL, "--enableTAS"},
+                 {"--enableTAS=perhaps", NULL, "--enableTAS"},
                  {"--visibility-listen=8082", NULL, "--visibility-listen: \"8082\" is not ADDR"},
                  {"--tls-dir=", NULL, "--tls-dir: the directory's name is empty"},
                  {"--context=", NULL, "--context: the context's name is empty"},
@@ -249,6 +250,48 @@ static void test_daemon_options_those_of_kueues_manager_mean_the_same(void **sta
     assert_int_equal(PARSE("--standalone", "--zap-devel"), SL_CODE_BAD_REQUEST);
 }
 
+/* Each as Go's programs take it: after one dash or two, with "=" or without; kubeconfig, config and feature-gates are
+ * ours as well. */
+static void test_daemon_options_of_kueues_programs_are_all_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *idle; /* idle: as it is warned about; NULL: it has an effect */
+    } cases[] = {{"config", "c.yaml", NULL},
+                 {"feature-gates", "PartialAdmission=true", NULL},
+                 {"zap-devel", "true", "--zap-devel"},
+                 {"zap-devel", "False", NULL},
+                 {"zap-encoder", "json", NULL},
+                 {"zap-log-level", "INFO", NULL},
+                 {"zap-stacktrace-level", "panic", "--zap-stacktrace-level"},
+                 {"zap-time-encoding", "rfc3339nano", "--zap-time-encoding"},
+                 {"cpuprofile", "cpu.prof", "--cpuprofile"},
+                 {"memprofile", "mem.prof", "--memprofile"},
+                 {"metricsPort", "8091", NULL},
+                 {"enableTAS", "true", NULL},
+                 {"enableTAS", "0", "--enableTAS=false"}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct sl_daemon_options o;
+        struct sl_error e = {0};
+        const char *idle[SL_ZAP_IDLE_MAX];
+        char word[80];
+        (void)snprintf(word, sizeof word, "%s%s=%s", i % 2 == 0 ? "-" : "--", cases[i / 2].name,
+                       cases[i / 2].value);
+        if (PARSE("-kubeconfig", "k", word) != SL_CODE_OK) {
+            fail_msg("%s: %s", word, e.text);
+        }
+        assert_string_equal(o.kubeconfig, "k");
+        assert_int_equal(sl_zap_idle(&o.zap, idle), cases[i / 2].idle == NULL ? 0 : 1);
+        if (cases[i / 2].idle != NULL) {
+            assert_string_equal(idle[0], cases[i / 2].idle);
+        }
+    }
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("-kubeconfig=k", "-profile=p"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "unknown option -profile");
+}
+
 /* Every option is in it, in the section of each mode that has it. */
 static void test_daemon_options_help_is_made_of_the_table(void **state)
 {
@@ -281,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_daemon_options_check_config_needs_no_mode),
         cmocka_unit_test(test_daemon_options_print_policies_takes_a_version),
         cmocka_unit_test(test_daemon_options_those_of_kueues_manager_mean_the_same),
+        cmocka_unit_test(test_daemon_options_of_kueues_programs_are_all_taken),
         cmocka_unit_test(test_daemon_options_help_is_made_of_the_table),
         cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
     };
