@@ -6,10 +6,7 @@ usage: KUEUE=~/kueue tests/suites/kueueviz.py [standalone] [cluster]      needs 
 environment: KUEUEVIZ: a backend that is built already"""
 import base64, json, os, pathlib, shutil, socket, struct, subprocess, sys, time, urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/cluster"), str(ROOT / "tests/e2e")]
-from controlplane import die_with_parent  # noqa: E402
-from daemon import BUILD, Daemon, cluster_queue, cohort, eventually, flavor, free_port, local_queue  # noqa: E402
+from places import *
 
 QUEUES = (flavor("viz"), cohort("org"), cluster_queue("viz", {"viz": {"cpu": "4"}}, "org"), local_queue("viz", "viz"))
 
@@ -159,19 +156,21 @@ class Views:
         eventually(lambda: named(view.next(), "viz")["pendingWorkloads"] == 2, 20, "a third workload")
 
 
-def look(kubeconfig, submit, list_workloads, on_cluster):
+def look(place):
     """(passed, failed)"""
+    place.apply(*QUEUES)
     port = free_port()
-    env = {**os.environ, "KUBECONFIG": str(kubeconfig), "KUEUEVIZ_PORT": str(port), "GIN_MODE": "release", "KUEUEVIZ_ALLOWED_ORIGINS": f"http://127.0.0.1:{port}"}
-    with open(BUILD / "suites" / f"kueueviz-{'cluster' if on_cluster else 'standalone'}.log", "wb") as log:
+    env = {**os.environ, "KUBECONFIG": str(place.kubeconfig), "KUEUEVIZ_PORT": str(port), "GIN_MODE": "release",
+           "KUEUEVIZ_ALLOWED_ORIGINS": f"http://127.0.0.1:{port}"}
+    with open(BUILD / f"suites/kueueviz-{place.name}.log", "wb") as log:
         backend = subprocess.Popen([PROGRAM], env=env, stdout=log, stderr=log, preexec_fn=die_with_parent)
     try:
-        submit("runs"), eventually(lambda: "admission" in list_workloads().get("runs", {}).get("status", {}), 30, "an admission")
-        submit("waits"), eventually(lambda: list_workloads().get("waits", {}).get("status", {}).get("conditions"), 30, "a reason")
+        place.job("runs", "viz", cpu="3"), place.until(lambda w: "admission" in w.get("status", {}), "runs", "an admission")
+        place.job("waits", "viz", cpu="3"), place.until(lambda w: w.get("status", {}).get("conditions"), "waits", "a reason")
         eventually(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 30, "the backend")
         time.sleep(2)  # statuses of queues come up to a second later
-        views = Views(port, *(list_workloads()[n]["metadata"]["name"] for n in ("runs", "waits")), on_cluster)
-        views.submit = submit
+        views = Views(port, *(place.workloads()[n]["metadata"]["name"] for n in ("runs", "waits")), place.on_cluster)
+        views.submit = lambda name: place.job(name, "viz", cpu="3")
         passed = failed = 0
         for name in [n for n, v in vars(Views).items() if callable(v) and n not in ("__init__", "see")]:
             try:
@@ -186,41 +185,8 @@ def look(kubeconfig, submit, list_workloads, on_cluster):
         backend.wait(20)
 
 
-def by_job(items):
-    return {w["metadata"]["ownerReferences"][0]["name"]: w for w in items if w["metadata"].get("ownerReferences")}
-
-
-def standalone():
-    from daemon import job
-    daemon = Daemon().start()
-    try:
-        for o in QUEUES:
-            daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(o))
-        config = daemon.home / "kubeconfig"
-        config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "s", "clusters": [{"name": "s", "cluster": {"server": daemon.url}}],
-                                      "users": [{"name": "s", "user": {}}], "contexts": [{"name": "s", "context": {"cluster": "s", "user": "s"}}]}))
-        return look(config, lambda name: daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(job(name, "viz", cpu="3", run_for="1h"))),
-                    lambda: by_job(daemon.get("/apis/kueue.x-k8s.io/v1beta2/workloads")["items"]), False)
-    finally:
-        daemon.close()
-
-
-def cluster():
-    from cluster_scene import KUEUE, job, plane
-    from daemons import ClusterDaemon, wait_for_leader
-    there = plane()
-    daemon = ClusterDaemon(there).start()
-    try:
-        for o in QUEUES:
-            there.kubectl("apply", "-f", "-", stdin=json.dumps(o))
-        return look(there.run / "admin.kubeconfig", lambda name: there.kubectl("apply", "-n", "default", "-f", "-", stdin=json.dumps(job(name, "viz", cpu="3", run_for="1h"))),
-                    lambda: by_job(there.get(f"{KUEUE}/workloads")["items"]), True)
-    finally:
-        daemon.stop()
-
-
 if __name__ == "__main__":
-    MODES = {"standalone": standalone, "cluster": cluster}
+    MODES = {"standalone": Standalone, "cluster": Cluster}
     if set(sys.argv[1:]) - set(MODES) or not {"KUEUE", "KUEUEVIZ"} & set(os.environ):
         sys.exit(__doc__)
     (BUILD / "suites").mkdir(parents=True, exist_ok=True)
@@ -228,7 +194,11 @@ if __name__ == "__main__":
     good = bad = 0
     for mode in sys.argv[1:] or MODES:
         print(f"{mode}:")
-        passed, failed = MODES[mode]()
+        place = MODES[mode]()
+        try:
+            passed, failed = look(place)
+        finally:
+            place.close()
         good, bad = good + passed, bad + failed
     print(f"kueueviz: {good} passed, {bad} failed")
     sys.exit(bad > 0)
