@@ -1,6 +1,6 @@
 .PHONY: cluster-tools cluster-e2e
-CLUSTER_TOOLS := etcd kube-apiserver kube-controller-manager kube-scheduler kwok informers
-$(BUILD)/e2e/bin/.cluster-tools: tests/e2e/tools/build.sh tests/e2e/tools/go.mod tests/e2e/tools/informers/main.go
+CLUSTER_TOOLS := etcd kube-apiserver kube-controller-manager kube-scheduler kwok informers approver
+$(BUILD)/e2e/bin/.cluster-tools: tests/e2e/tools/build.sh tests/e2e/tools/go.mod tests/e2e/tools/informers/main.go tests/e2e/tools/approver/main.go
 	@tests/e2e/tools/build.sh $(BUILD)/e2e/bin kubectl $(CLUSTER_TOOLS)
 	@touch $@
 ##@ Check

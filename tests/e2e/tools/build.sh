@@ -16,7 +16,7 @@ for name in "$@"; do
     case $name in
     etcd) source=go.etcd.io/etcd/server/v3 ;;
     kwok) source=sigs.k8s.io/kwok/cmd/kwok ;;
-    informers) source=./informers ;;
+    informers | approver) source=./$name ;;
     kube*) source=k8s.io/kubernetes/cmd/$name ;;
     *) echo "build.sh: do not know $name" >&2 && exit 2 ;;
     esac
