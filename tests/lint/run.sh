@@ -33,6 +33,8 @@ check doors tests/lint/doors.py "$build"
 check gates tests/lint/gates.py
 check proof-records tests/lint/test_proof_records.py -q
 check both tests/lint/test_both.py -q
+check suites tests/lint/test_suites.py -q
+check suites-tables tests/suites/table.py check
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check

@@ -138,14 +138,20 @@ class Commands(unittest.TestCase):
         return code == 0, out.getvalue()
 
     def test_a_spec_that_fails_without_a_reason_makes_the_run_fail(self):
-        good, said = self.run_with("report", "webhook/core", self.home / "first.json")
+        good, said = self.run_with("report", "webhook/core", "sluice", self.home / "first.json")
         self.assertFalse(good)
-        self.assertEqual(self.run_with("unexplained", "webhook/core", self.home / "first.json"), (True, "queue_test.go:20\nqueue_test.go:50\n"))
+        self.assertEqual(self.run_with("failed", "webhook/core", "sluice", self.home / "first.json"), (True, "queue_test.go:20\nqueue_test.go:50\n"))
         self.assertIn("failed queue_test.go:20 Should wait long\n    NO REASON IS LISTED", said)
-        self.assertIn("webhook/core: 1 of 6 specs passed, 3 failed with a reason, 2 without", said)
-        good, said = self.run_with("report", "webhook/core", self.home / "first.json", self.home / "again.json")
+        self.assertIn("webhook/core: 1 of 6 specs passed, 0 of them when run again; 3 failed with a reason, 2 without", said)
+        good, said = self.run_with("report", "webhook/core", "sluice", self.home / "first.json", self.home / "again.json")
         self.assertTrue(good, said)
-        self.assertIn("webhook/core: 3 of 6 specs passed, 3 failed with a reason, 0 without", said)
+        self.assertIn("webhook/core: 3 of 6 specs passed, 2 of them when run again; 3 failed with a reason, 0 without", said)
+
+    def test_kueue_needs_no_reason(self):
+        self.assertEqual(self.run_with("failed", "webhook/core", "kueue", self.home / "first.json")[1].count("queue_test.go"), 5)
+        good, said = self.run_with("report", "webhook/core", "kueue", self.home / "first.json", self.home / "again.json")
+        self.assertTrue(good)
+        self.assertIn("webhook/core: 3 of 6 specs passed, 2 of them when run again; 3 failed\n", said)
 
     def test_from_reports_to_the_page(self):
         for who in ("sluice", "kueue"):

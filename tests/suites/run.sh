@@ -59,7 +59,11 @@ kueuectl)
     [ -x "$KUEUE_BIN/kubectl-kueue" ] || (cd "$KUEUE" && GOFLAGS=-mod=vendor go build -o "$KUEUE_BIN/kubectl-kueue" ./cmd/kueuectl)
     ;;
 esac
-[ "${KUEUE_MANAGER:-}" != own ] || unset EXTERNAL_MANAGER EXTERNAL_CRDS EXTERNAL_KEEP
+if [ "${KUEUE_MANAGER:-}" = own ]; then
+    unset EXTERNAL_MANAGER EXTERNAL_CRDS EXTERNAL_KEEP
+    mkdir -p "$KUEUE/config/components/crd/_output"
+    "$KUBEBUILDER_ASSETS/kubectl" kustomize "$KUEUE/config/components/crd" >"$KUEUE/config/components/crd/_output/crds-with-webhooks.yaml"
+fi
 cd "$KUEUE/test/integration/singlecluster/$suite"
 specs() { # REPORT [ginkgo flags]
     local report=$1
@@ -67,10 +71,12 @@ specs() { # REPORT [ginkgo flags]
     "$out/$name.test" -ginkgo.no-color -ginkgo.succinct -ginkgo.poll-progress-after=0 -ginkgo.timeout=60m \
         -ginkgo.json-report="$out/$report.json" "$@" >"$out/$report.log" 2>&1 || true
 }
-[ -z "${KUEUE_MANAGER:-}" ] || name_of=.kueue
-name_of=$name${name_of:-}
-rm -f "$out/$name_of.again.json"
-specs "$name_of" "$@"
-mapfile -t again < <("$here/table.py" unexplained "$suite" "$out/$name_of.json")
-[ ${#again[@]} -eq 0 ] || specs "$name_of.again" "${again[@]/#/-ginkgo.focus-file=}"
-exec "$here/table.py" report "$suite" "$out/$name_of".json $(ls "$out/$name_of.again.json" 2>/dev/null)
+who=sluice report=$name
+[ -z "${KUEUE_MANAGER:-}" ] || who=kueue report=$name.kueue
+rm -f "$out/$report.again.json"
+specs "$report" "$@"
+mapfile -t again < <("$here/table.py" failed "$suite" $who "$out/$report.json")
+[ ${#again[@]} -eq 0 ] || specs "$report.again" "${again[@]/#/-ginkgo.focus-file=}"
+reports=("$out/$report.json")
+[ ! -e "$out/$report.again.json" ] || reports+=("$out/$report.again.json")
+exec "$here/table.py" report "$suite" $who "${reports[@]}"

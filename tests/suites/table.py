@@ -3,10 +3,10 @@
 # SPDX-FileCopyrightText: The Sluice authors
 """How Kueue's suites end with Sluice and with Kueue's own manager, and why: the tables in docs/compatibility.md.
 
-usage: table.py report SUITE REPORT...     what fails, and why; fails itself where no reason is listed for a spec
-       table.py unexplained SUITE REPORT...           the places of those, to run them again
-       table.py record SUITE sluice|kueue REPORT...   keeps that in records/, for the tables
-       table.py write | check              the tables of docs/compatibility.md, from records/ and reasons.txt
+usage: table.py report SUITE sluice|kueue REPORT...   what fails, and why; with Sluice, a spec without a reason is an error
+       table.py failed SUITE sluice|kueue REPORT...   the places of those, to run them again
+       table.py record SUITE sluice|kueue REPORT...   keeps how all ended in records/, for the tables
+       table.py write | check                         the tables of docs/compatibility.md, from records/ and reasons.txt
 
 Of several reports of one suite the later ones are of failed specs that were run again, alone: what passes then has
 failed by its timing. A reason is a line `SUITE FILE LINE,LINE... WHY`; one that no spec needs any more is an error."""
@@ -197,17 +197,25 @@ def load(here):
 
 
 # --- Commands -------------------------------------------------------------------------------------------------------
-def report(suite, states, reasons):
-    """Prints the failing specs; how many have no reason."""
-    why = why_of(reasons, suite)
+def report(suite, who, states, why):
+    """Prints the failing specs; how many have no reason. Kueue's own need none."""
     for place, text in sorted((k for k, s in states.items() if s == FAILED), key=place_key):
-        print(f"failed {place} {text}\n    {why.get(place, 'NO REASON IS LISTED')}")
+        print(f"failed {place} {text}" + (f"\n    {why.get(place, 'NO REASON IS LISTED')}" if who == "sluice" else ""))
     for place in stale(states, why):
         print(f"passed {place} though a reason for its failure is listed")
-    good = sum(s in GOOD for s in states.values())
-    bad = len(unexplained(states, why))
-    print(f"{suite}: {good} of {len(states)} specs passed, {len(states) - good - bad} failed with a reason, {bad} without")
+    good, again = (sum(s in which for s in states.values()) for which in (GOOD, (AGAIN,)))
+    bad = len(unexplained(states, why)) if who == "sluice" else 0
+    print(f"{suite}: {good} of {len(states)} specs passed, {again} of them when run again; {len(states) - good - bad} failed"
+          + (f" with a reason, {bad} without" if who == "sluice" else ""))
     return bad
+
+
+def record(suite, who, states):
+    path = path_of(suite, HERE / "records")
+    path.parent.mkdir(exist_ok=True)
+    known = parse_record(suite, path.read_text() if path.exists() else "")
+    path.write_text(print_record(merged(known, who, states, datetime.date.today().isoformat())))
+    return 0
 
 
 def tables(here, page, write):
@@ -228,21 +236,15 @@ def main(arguments):
     command, *rest = arguments or [""]
     if command in ("write", "check") and not rest:
         return tables(HERE, PAGE, command == "write")
-    if command in ("report", "unexplained") and len(rest) > 1:
-        suite, *files = rest
-        states = ended([json.loads(pathlib.Path(f).read_text()) for f in files], suite)
-        reasons = parse_reasons((HERE / "reasons.txt").read_text())
-        if command == "report":
-            return report(suite, states, reasons)
-        print("".join(f"{place}\n" for place in dict.fromkeys(k[0] for k in unexplained(states, why_of(reasons, suite)))), end="")
-        return 0
-    if command == "record" and len(rest) > 2 and rest[1] in ("sluice", "kueue"):
+    if command in ("report", "failed", "record") and len(rest) > 2 and rest[1] in ("sluice", "kueue"):
         suite, who, *files = rest
         states = ended([json.loads(pathlib.Path(f).read_text()) for f in files], suite)
-        path = path_of(suite, HERE / "records")
-        path.parent.mkdir(exist_ok=True)
-        known = parse_record(suite, path.read_text() if path.exists() else "")
-        path.write_text(print_record(merged(known, who, states, datetime.date.today().isoformat())))
+        if command == "record":
+            return record(suite, who, states)
+        why = why_of(parse_reasons((HERE / "reasons.txt").read_text()), suite) if who == "sluice" else {}
+        if command == "report":
+            return report(suite, who, states, why)
+        print("".join(f"{place}\n" for place in dict.fromkeys(k[0] for k in unexplained(states, why))), end="")
         return 0
     sys.exit(__doc__)
 
