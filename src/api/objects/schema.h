@@ -37,7 +37,8 @@ struct sl_field {
     const char *path;
     enum sl_field_type type;
     enum sl_pattern pattern; /* of a text, or of a map's keys */
-    bool by_policy; /* on a cluster the policies check the pattern, as Kueue's webhooks do, and not the CRD */
+    bool
+        by_policy; /* on a cluster the policies check the pattern, as Kueue's webhooks do, and not the CRD */
     bool required;
     bool immutable;
     bool has_min, has_max; /* of numbers and quantities; of the length of texts, lists and maps */

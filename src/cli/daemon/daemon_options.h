@@ -44,10 +44,10 @@ struct sl_daemon_options {
     enum sl_webhook_choice webhook; /* auto: where there are no mutating policies */
     const char *
         webhook_listen; /* ADDR:PORT, by which it is registered; NULL: in a pod as the configuration says, by the Service */
-    const char *tls_dir;          /* tls.crt and tls.key; NULL: they are made at start */
-    const char *adapters;         /* a directory of adapter files; NULL: none */
-    bool unconfined;              /* with all rights of the user that started it */
-    bool paranoid;                /* all guarantees are checked around each cycle */
+    const char *tls_dir;  /* tls.crt and tls.key; NULL: they are made at start */
+    const char *adapters; /* a directory of adapter files; NULL: none */
+    bool unconfined;      /* with all rights of the user that started it */
+    bool paranoid;        /* all guarantees are checked around each cycle */
     bool standalone, show_version, show_help;
 };
 /* BAD_REQUEST with a sentence for the user; the options then are not to be used. */

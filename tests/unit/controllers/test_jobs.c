@@ -220,8 +220,8 @@ static void test_jobs_admitted_job_is_started_with_the_flavors_labels(void **sta
 
 static const char *pod_label(struct fixture *f, const char *key)
 {
-    return sl_json_text(
-        sl_json_get(sl_json_path(job(f), "spec.template.metadata.labels"), key), "");
+    return sl_json_text(sl_json_get(sl_json_path(job(f), "spec.template.metadata.labels"), key),
+                        "");
 }
 
 /* AssignQueueLabelsForPods. */
