@@ -1,4 +1,4 @@
-# The CRDs in deploy/kubernetes/crds are made from the schema tables; crds-check fails when they are not up to date.
+# The CRDs in deploy/kubernetes/crds, and v1beta1 in deploy/kubernetes/v1beta1, are made from the schema tables; crds-check fails when they are not up to date.
 CRDS_TOOL = $(BUILD)/crds-tool
 
 $(CRDS_TOOL): tests/lint/crds.c $(call archives,$(NEEDS_api))
@@ -8,15 +8,15 @@ $(CRDS_TOOL): tests/lint/crds.c $(call archives,$(NEEDS_api))
 .PHONY: crds crds-check
 ##@ Ship
 crds: $(CRDS_TOOL) ## write deploy/kubernetes/crds from the schema tables
-	@mkdir -p deploy/kubernetes/crds
-	@$(CRDS_TOOL) deploy/kubernetes/crds
-	@echo "crds: $$(ls deploy/kubernetes/crds/*.yaml | wc -l) written"
+	@mkdir -p deploy/kubernetes/crds deploy/kubernetes/v1beta1
+	@$(CRDS_TOOL) deploy/kubernetes/crds deploy/kubernetes/v1beta1
+	@echo "crds: $$(ls deploy/kubernetes/crds/*.yaml deploy/kubernetes/v1beta1/*.yaml | wc -l) written"
 
 crds-check: $(CRDS_TOOL) ## check that deploy/kubernetes/crds is what the schema tables say
-	@rm -rf $(BUILD)/crds && mkdir -p $(BUILD)/crds
-	@$(CRDS_TOOL) $(BUILD)/crds
-	@diff -ru --exclude=kustomization.yaml deploy/kubernetes/crds $(BUILD)/crds || { echo "crds-check: run 'make crds'"; exit 1; }
-	@echo "crds-check: deploy/kubernetes/crds is up to date"
+	@rm -rf $(BUILD)/crds && mkdir -p $(BUILD)/crds/crds $(BUILD)/crds/v1beta1
+	@$(CRDS_TOOL) $(BUILD)/crds/crds $(BUILD)/crds/v1beta1
+	@for d in crds v1beta1; do diff -ru --exclude=kustomization.yaml deploy/kubernetes/$$d $(BUILD)/crds/$$d || { echo "crds-check: run 'make crds'"; exit 1; }; done
+	@echo "crds-check: deploy/kubernetes/crds and v1beta1 are up to date"
 
 .PHONY: sbom
 sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the packages of the libraries it is linked with

@@ -59,6 +59,8 @@ struct sl_json *sl_object_schema_new(enum sl_kind kind);
 struct sl_json *sl_object_schema_old_new(enum sl_kind kind); /* of v1beta1 */
 /* The CRD as a YAML document (only for kinds of group kueue.x-k8s.io). */
 void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
+/* A JSON patch of it, as YAML, that adds v1beta1, converted by the webhook. */
+void sl_object_crd_old_yaml(enum sl_kind kind, struct sl_buf *out);
 
 /* --- patches: `o` is changed in place, or untouched when refused ---------------------------- */
 enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch,

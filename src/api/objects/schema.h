@@ -85,6 +85,9 @@ const struct sl_node *sl_schema_old(enum sl_kind kind);
 /* How a field of v1beta2 that only moved is called in v1beta1; the path itself when it has the same name there, NULL when
  * v1beta1 has none. The caller frees it. */
 char *sl_schema_old_path(enum sl_kind kind, const char *path);
+/* A rule or message about fields of v1beta2 with the names of v1beta1; NULL when it is about one that v1beta1 lacks. The
+ * caller frees it. */
+char *sl_schema_old_text(enum sl_kind kind, const char *text);
 /* Adds a row to a tree, and says what its nodes have below them: for those who make trees. */
 struct sl_node *sl_schema_root_new(void);
 void sl_schema_add(struct sl_node *root, const struct sl_field *row);

@@ -82,6 +82,42 @@ char *sl_schema_old_path(enum sl_kind kind, const char *path)
     return sl_mem_text(path);
 }
 
+/* How a member of v1beta2 is called in v1beta1; NULL: it is not there. */
+static const char *old_name(enum sl_kind kind, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < DIFFERENCES; i++) {
+        const char *const *older = differences[i].old_names;
+        if (differences[i].kind == kind && is_among(differences[i].new_names, name, len) &&
+            !is_among(older, name, len)) {
+            return older[1] == NULL ? older[0] : NULL;
+        }
+    }
+    return name;
+}
+
+char *sl_schema_old_text(enum sl_kind kind, const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct sl_buf said = {0};
+    sl_buf_text(&said, "");
+    while (*text != '\0') {
+        size_t len = strspn(text, letters);
+        size_t next = len > 0 ? len : 1;
+        char *word = sl_mem_text_n(text, next);
+        const char *older = len > 0 ? old_name(kind, word) : word;
+        if (older == NULL) {
+            sl_mem_free(word);
+            sl_buf_fini(&said);
+            return NULL;
+        }
+        sl_buf_text(&said, older);
+        sl_mem_free(word);
+        text += next;
+    }
+    return sl_buf_take(&said);
+}
+
 static struct sl_node *tree_new(enum sl_kind kind)
 {
     struct sl_node *root = sl_schema_root_new();
