@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: sl_json_parse and _print, defaults, validation, tables and merge patches of every kind.
+/* Drives: sl_json_parse and _print, defaults, validation, tables, merge patches and versions of every kind.
  * Oracle: what was read is printed compact, pretty and cloned as the same; the object with its defaults has them
- * once and for all; what validation says does not depend on being asked twice; an object merged into itself stays.
+ * once and for all; what validation says does not depend on being asked twice; an object merged into itself stays;
+ * one that went into the other version and back says there what it said before, or is refused with a cause.
  * Input: a byte for the kind, and a JSON text; when the first byte is odd, instead of a text a program that builds
  * an object out of the words of the API. */
 #include <string.h>
 #include "api/objects/object.h"
+#include "api/versions/versions.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/value.h"
 
@@ -51,6 +53,32 @@ static void check_patched(const struct sl_json *v)
     sl_json_free(o);
 }
 
+static struct sl_json *converted(const struct sl_json *o, const char *to)
+{
+    struct sl_error e = {0};
+    struct sl_json *other = sl_version_convert_new(o, to, &e);
+    CHECK(other != NULL || (e.code == SL_CODE_INVALID && e.cause_count > 0));
+    return other;
+}
+
+/* The first way may leave out what no version knows. */
+static void check_versions(enum sl_kind kind, const struct sl_json *v, bool old)
+{
+    const char *mine = old ? SL_VERSION_OLD : SL_VERSION_NEW;
+    const char *other = old ? SL_VERSION_NEW : SL_VERSION_OLD;
+    struct sl_json *o = sl_json_clone(v);
+    sl_json_set_text(o, "apiVersion", mine);
+    sl_json_set_text(o, "kind", sl_kind_info(kind)->kind);
+    struct sl_json *there = converted(o, other);
+    struct sl_json *back = there != NULL ? converted(there, mine) : NULL;
+    struct sl_json *again = back != NULL ? converted(back, other) : NULL;
+    CHECK(again == NULL || sl_json_equal(again, there));
+    sl_json_free(again);
+    sl_json_free(back);
+    sl_json_free(there);
+    sl_json_free(o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct producer p = {data, size};
@@ -67,6 +95,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         enum sl_kind kind = (enum sl_kind)(choice / 2 % (uint32_t)sl_kind_end());
         check_kind(kind, v);
         check_patched(v);
+        if (sl_version_has_old(kind)) {
+            check_versions(kind, v, choice % 4 < 2);
+        }
     }
     sl_json_free(v);
     return 0;

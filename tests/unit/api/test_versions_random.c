@@ -158,11 +158,87 @@ static void test_objects_of_v1beta1_come_back_from_v1beta2(void **state)
     assert_in_range(there_and_back(true), 500, OBJECTS - 500);
 }
 
+/* --- nonsense ------------------------------------------------------------------------------------- */
+
+static struct sl_json *random_nonsense(void)
+{
+    switch (random_below(6)) {
+    case 0:
+        return sl_json_new_int((int64_t)random_below(9) - 4);
+    case 1:
+        return sl_json_new_list();
+    case 2:
+        return sl_json_new_map();
+    case 3:
+        return sl_json_new_text("Borrow");
+    case 4:
+        return sl_json_new_null();
+    default:
+        return sl_json_new_bool(true);
+    }
+}
+
+/* Something in it becomes something else. */
+static void spoil(struct sl_json *v)
+{
+    size_t len = sl_json_len(v);
+    size_t at = len > 0 ? random_below((uint32_t)len) : 0;
+    bool here = random_below(4) == 0;
+    if (sl_json_type(v) == SL_JSON_LIST && len > 0) {
+        if (here) {
+            sl_json_put_at(v, at, random_nonsense());
+        } else {
+            spoil(sl_json_at(v, at));
+        }
+    }
+    for (struct sl_json_member m = {0}; sl_json_type(v) == SL_JSON_MAP && sl_json_each(v, &m);) {
+        if (at-- > 0) {
+            continue;
+        }
+        if (here && strcmp(m.key, "apiVersion") != 0 && strcmp(m.key, "kind") != 0) {
+            sl_json_set(v, m.key, random_nonsense());
+        } else {
+            spoil(m.value);
+        }
+        return;
+    }
+}
+
+/* Refused with a cause, or said in the other version once and for all. */
+static void test_nonsense_is_refused_or_settles(void **state)
+{
+    (void)state;
+    unsigned refused = 0;
+    random_state = 7;
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        bool old = i % 2 == 0;
+        enum sl_kind kind = kinds[i % KINDS];
+        const char *mine = old ? SL_VERSION_OLD : SL_VERSION_NEW;
+        const char *other = old ? SL_VERSION_NEW : SL_VERSION_OLD;
+        struct sl_error e = {0};
+        struct sl_json *o = random_object(old ? sl_schema_old(kind) : sl_schema(kind), mine, kind);
+        mend(o);
+        spoil(o);
+        struct sl_json *there = sl_version_convert_new(o, other, &e);
+        assert_true(there != NULL || (e.code == SL_CODE_INVALID && e.cause_count > 0));
+        struct sl_json *back = there != NULL ? sl_version_convert_new(there, mine, &e) : NULL;
+        struct sl_json *again = back != NULL ? sl_version_convert_new(back, other, &e) : NULL;
+        assert_true(again == NULL || sl_json_equal(again, there));
+        refused += back == NULL;
+        sl_json_free(again);
+        sl_json_free(back);
+        sl_json_free(there);
+        sl_json_free(o);
+    }
+    assert_in_range(refused, 20, OBJECTS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objects_of_v1beta2_come_back_from_v1beta1),
         cmocka_unit_test(test_objects_of_v1beta1_come_back_from_v1beta2),
+        cmocka_unit_test(test_nonsense_is_refused_or_settles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
