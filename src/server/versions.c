@@ -23,10 +23,10 @@ struct sl_json *sl_shown_new(const struct sl_shown *shown, struct sl_json *objec
         return sl_json_ref(object);
     }
     struct sl_json *converted = sl_version_convert_new(object, SL_VERSION_OLD, e);
-    if (converted == NULL && e->cause_count > 0) {
+    if (converted == NULL) {
         struct sl_error why = *e;
-        (void)sl_error_set(e, SL_CODE_INTERNAL, "%.100s cannot be shown in v1beta1: %.100s: %.200s",
-                           sl_object_name(object), why.causes[0].field, why.causes[0].text);
+        (void)sl_error_set(e, SL_CODE_INTERNAL, "%.100s cannot be shown in v1beta1: %.350s",
+                           sl_object_name(object), why.text);
         e->cause_count = 0;
     }
     return converted;
@@ -34,12 +34,10 @@ struct sl_json *sl_shown_new(const struct sl_shown *shown, struct sl_json *objec
 
 static void refuse(struct sl_request *r, const struct sl_json *body, struct sl_error *e)
 {
-    if (e->cause_count > 0) {
-        const struct sl_kind_info *info = sl_kind_info(r->route.kind);
-        (void)sl_error_set(e, SL_CODE_INVALID, "%s.%s \"%.100s\" is invalid: %.120s: %.200s",
-                           info->kind, info->group, sl_object_name(body), e->causes[0].field,
-                           e->causes[0].text);
-    }
+    struct sl_error why = *e;
+    const struct sl_kind_info *info = sl_kind_info(r->route.kind);
+    (void)sl_error_set(e, why.code, "%s.%s \"%.100s\" is invalid: %.300s", info->kind, info->group,
+                       sl_object_name(body), why.text);
     sl_answer_error(r, e);
 }
 

@@ -239,6 +239,18 @@ class Versions(unittest.TestCase):
         self.assertEqual(self.daemon.request("GET", "/apis/batch/v1beta1/jobs")[0], 404)
 
 
+    def test_sluicectl_reads_files_in_the_old_version(self):
+        old = json.dumps({"apiVersion": "v1", "kind": "List", "items": [
+            {"apiVersion": OLD, "kind": "ClusterQueue", "metadata": {"name": "by-file"}, "spec": {"cohort": "all"}}]})
+        self.assertIn("by-file", self.daemon.sluicectl("apply", "-f", "-", stdin=old).stdout)
+        self.assertEqual(self.new("clusterqueues", "by-file")["spec"]["cohortName"], "all")
+        bad = old.replace('"cohort": "all"', '"admissionChecks": 5')
+        done = self.daemon.sluicectl("apply", "-f", "-", stdin=bad, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("spec.admissionChecks: must be a list of names", done.stderr)
+        self.daemon.sluicectl("delete", "-f", "-", stdin=old)
+        self.assertIn("NotFound", self.daemon.kubectl("get", "cq", "by-file", check=False).stderr)
+
     def test_what_cannot_be_said_in_the_old_version_is_an_error_and_not_left_out(self):
         self.daemon.kubectl("create", "-f", "-", stdin=WORKLOAD.replace("by-hand", "wide").replace("user-queue", "none"))
         path = "/apis/kueue.x-k8s.io/v1beta{}/namespaces/default/workloads"

@@ -350,6 +350,8 @@ struct sl_json *sl_version_convert_new(const struct sl_json *object, const char 
     struct sl_json *copy = sl_json_clone(object);
     convert_any(copy, known, to, error);
     if (error->code != SL_CODE_OK) {
+        (void)sl_error_set(error, error->code, "%s: %s", error->causes[0].field,
+                           error->causes[0].text);
         sl_json_free(copy);
         return NULL;
     }

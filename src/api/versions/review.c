@@ -20,12 +20,7 @@ static void complain(struct sl_error *e, size_t index, const struct sl_json *obj
                    sl_json_text(sl_json_get(object, "kind"), "of no kind"), ns,
                    *ns != '\0' ? "/" : "",
                    sl_json_path_text(object, "metadata.name", "without a name"));
-    if (why->cause_count > 0) {
-        (void)sl_error_set(e, why->code, "object %zu (%s): %s: %s", index, who,
-                           why->causes[0].field, why->causes[0].text);
-    } else {
-        (void)sl_error_set(e, why->code, "object %zu (%s): %s", index, who, why->text);
-    }
+    (void)sl_error_set(e, why->code, "object %zu (%s): %s", index, who, why->text);
 }
 
 static struct sl_json *convert_all_new(const struct sl_json *objects, const char *to,

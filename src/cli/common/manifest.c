@@ -5,6 +5,7 @@
  * hide the others; each is parsed behind as many empty lines as precede it, so that its errors name the
  * line of the file. */
 #include "cli/common/manifest.h"
+#include "api/versions/versions.h"
 #include "base/mem.h"
 #include <dirent.h>
 #include <errno.h>
@@ -43,22 +44,35 @@ static unsigned first_line(const struct piece *p)
     return 0;
 }
 
+/* Objects in v1beta1 as they are in v1beta2. */
+static bool deliver_one(const struct sl_document *from, struct sl_json *object, sl_document_fn *fn,
+                        void *context)
+{
+    struct sl_document d = *from;
+    const char *version = sl_json_path_text(object, "apiVersion", "");
+    bool old = strcmp(version, SL_VERSION_OLD) == 0 &&
+               sl_version_kind(version, sl_json_path_text(object, "kind", "")) != SL_KIND_COUNT;
+    d.object = old ? sl_version_convert_new(object, SL_VERSION_NEW, &d.error) : object;
+    bool go_on = fn(context, &d);
+    if (old) {
+        sl_json_free(d.object);
+    }
+    return go_on;
+}
+
 static bool deliver_object(const struct sl_document *from, struct sl_json *object,
                            sl_document_fn *fn, void *context)
 {
-    struct sl_document d = *from;
     const char *kind = sl_json_path_text(object, "kind", "");
     const struct sl_json *items = sl_json_get(object, "items");
     size_t kind_len = strlen(kind);
     bool list = kind_len >= 4 && strcmp(kind + kind_len - 4, "List") == 0 &&
                 sl_json_type(items) == SL_JSON_LIST;
     if (!list) {
-        d.object = object;
-        return fn(context, &d);
+        return deliver_one(from, object, fn, context);
     }
     for (size_t i = 0; i < sl_json_len(items); i++) {
-        d.object = sl_json_at(items, i);
-        if (!fn(context, &d)) {
+        if (!deliver_one(from, sl_json_at(items, i), fn, context)) {
             return false;
         }
     }

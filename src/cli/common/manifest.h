@@ -16,7 +16,7 @@ struct sl_document {
 /* Return false to stop. The document is lent. */
 typedef bool sl_document_fn(void *context, const struct sl_document *d);
 
-/* Documents of one text; items of a List come one by one. False when the function stopped it. */
+/* Documents of one text; items of a List come one by one, and what is in v1beta1 of kueue.x-k8s.io in v1beta2. False when the function stopped it. */
 bool sl_manifest_text(const char *file, const char *text, size_t len, sl_document_fn *fn,
                       void *context);
 /* A file, "-", or a directory: then its *.yaml, *.yml and *.json in the order of their names. */

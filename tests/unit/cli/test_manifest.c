@@ -74,6 +74,37 @@ static void test_manifest_list_is_taken_apart(void **state)
     assert_string_equal(s.kinds[1], "B");
 }
 
+static bool see_text(void *context, const struct sl_document *d)
+{
+    struct sl_buf *out = context;
+    if (d->object != NULL) {
+        sl_json_print(d->object, out);
+    } else {
+        sl_buf_text(out, d->error.text);
+    }
+    sl_buf_text(out, "\n");
+    return true;
+}
+
+static void test_manifest_objects_in_v1beta1_come_in_v1beta2(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: kueue.x-k8s.io/v1beta1, kind: Cohort}\n"
+        "---\n{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, spec: {cohort: c}}\n"
+        "---\n{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, spec: {admissionChecks: "
+        "c}}\n"
+        "---\n{apiVersion: kueue.x-k8s.io/v1beta1, kind: MultiKueueConfig}\n";
+    struct sl_buf out = {0};
+    assert_true(sl_manifest_text("f.yaml", text, sizeof text - 1, see_text, &out));
+    assert_string_equal(
+        out.data, "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Cohort\"}\n"
+                  "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ClusterQueue\",\"spec\":{"
+                  "\"cohortName\":\"c\"}}\nspec.admissionChecks: must be a list of names\n"
+                  "{\"apiVersion\":\"kueue.x-k8s.io/v1beta1\",\"kind\":\"MultiKueueConfig\"}\n");
+    sl_buf_fini(&out);
+}
+
 static void test_manifest_malformed_document_names_its_line_and_hides_no_other(void **state)
 {
     (void)state;
@@ -153,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_manifest_json_is_read_as_well),
         cmocka_unit_test(test_manifest_empty_and_comment_documents_are_skipped),
         cmocka_unit_test(test_manifest_list_is_taken_apart),
+        cmocka_unit_test(test_manifest_objects_in_v1beta1_come_in_v1beta2),
         cmocka_unit_test(test_manifest_malformed_document_names_its_line_and_hides_no_other),
         cmocka_unit_test(test_manifest_dashes_within_text_do_not_separate),
         cmocka_unit_test(test_manifest_function_can_stop),
