@@ -178,3 +178,41 @@ class KueueRules(Scene):
                     wrong.append(f"{name}: {row['rule']}: {why}")
         self.assertGreater(played, 300)
         self.assertFalse(wrong, f"{len(wrong)} of {played}:\n" + "\n".join(wrong))
+
+    # --- what is warned of ------------------------------------------------------------------------------------------
+    def warned(self, obj):
+        """The warnings at its creation."""
+        return self.plane.kubectl("create", "-n", self.namespace, "--dry-run=server", "-f", "-", stdin=json.dumps(obj)).stderr
+
+    def test_devices_that_are_claimed_are_warned_of_in_every_kind(self):
+        claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+        for name, kind in KINDS.items():
+            if "sets" not in kind or name == "AppWrapper":
+                continue
+            at = kind["sets"][0][0].removesuffix("/metadata/annotations") + "/spec/resourceClaims"
+            says = self.warned(operated(kind["base"], [{"op": "add", "path": at, "value": claims}]))
+            self.assertIn("does not count devices", says, name)
+            self.assertNotIn("does not count devices", self.warned(kind["base"]), name)
+
+    def test_mark_of_admission_on_a_pod_of_an_admitted_job_is_warned_of(self):
+        pod = merged(KINDS["Pod"]["base"], {"metadata": {"labels": {"kueue.x-k8s.io/managed": "true"}}})
+        self.assertNotIn("unexpected behaviour", self.warned(pod))
+        pod["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "1",
+                                               "controller": True}]
+        self.assertIn("pod owner is managed by kueue", self.warned(pod))
+
+    # --- what is set ------------------------------------------------------------------------------------------------
+    def test_pods_of_deployments_get_their_queue_and_class(self):
+        for name in ("Deployment", "StatefulSet"):
+            kind, marks = KINDS[name], {"kueue.x-k8s.io/queue-name": "main", "kueue.x-k8s.io/priority-class": "high"}
+            base = merged(kind["base"], {"metadata": {"labels": marks},
+                                         "spec": {"template": {"metadata": {"labels": {k: None for k in marks}}}}})
+            status, made = self.plane.request("POST", self.where(kind), base)
+            self.assertEqual(status, 201, made)
+            self.assertEqual(made["spec"]["template"]["metadata"]["labels"], {"a": "b", **marks})
+            moved = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "other"}}}
+            made = self.patched(f"{self.where(kind)}/{made['metadata']['name']}", moved)
+            self.assertEqual(made["spec"]["template"]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "other")
+            free = merged(base, {"metadata": {"name": "free", "labels": {k: None for k in marks}}})
+            _, made = self.plane.request("POST", self.where(kind), free)
+            self.assertEqual(made["spec"]["template"]["metadata"]["labels"], {"a": "b"})

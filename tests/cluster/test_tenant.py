@@ -479,10 +479,11 @@ def scaled(kind, name, labels=None, pod_labels=None, replicas=3):
 @trick
 def a_queue_for_what_is_not_queued(t):
     for kind in ("Deployment", "StatefulSet"):
-        t.refused(t.make(scaled(kind, "a", {QUEUE: "main"})), "spec.template.metadata.labels", QUEUE)
-        t.done(t.make(scaled(kind, kind.lower(), {QUEUE: "main"}, {QUEUE: "main"}, 2)))
-        t.refused(t.change(kind, kind.lower(), {"spec": {"template": {"metadata": {"labels": {QUEUE: None}}}}}),
-                  "spec.template.metadata.labels")
+        t.done(t.make(scaled(kind, kind.lower(), {QUEUE: "main"}, replicas=2)))  # its pods get the queue
+        made = t.done(t.change(kind, kind.lower(), {"spec": {"template": {"metadata": {"labels": {QUEUE: None}}}}}))
+        if made["spec"]["template"]["metadata"]["labels"].get(QUEUE) != "main":
+            t.fault("its pods lose the queue")
+        t.refused(t.change(kind, kind.lower(), {"metadata": {"labels": {QUEUE: None}}}), QUEUE)
     yield lambda: len([w for w in t.workloads() if holds(w, "Admitted")]) == 2
 
 

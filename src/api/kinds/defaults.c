@@ -90,6 +90,18 @@ void sl_object_default(enum sl_kind kind, struct sl_json *o)
     }
 }
 
+/* A pod of a group may have its number in a label of another name: then it has it in ours as well. */
+static void copy_index(struct sl_json *pod)
+{
+    const char *from = sl_object_annotation(pod, "kueue.x-k8s.io/pod-group-pod-index-label");
+    const char *index = from == NULL ? NULL : sl_object_label(pod, from);
+    if (index != NULL) {
+        struct sl_json *kept = sl_json_new_text(index);
+        sl_json_set(sl_json_path(pod, "metadata.labels"), "kueue.x-k8s.io/pod-group-pod-index",
+                    kept);
+    }
+}
+
 void sl_object_default_new(enum sl_kind kind, struct sl_json *o)
 {
     const char *queue = sl_object_label(o, "kueue.x-k8s.io/queue-name");
@@ -97,6 +109,9 @@ void sl_object_default_new(enum sl_kind kind, struct sl_json *o)
     if (kind == SL_KIND_JOB && queue != NULL && queue[0] != '\0' &&
         sl_json_type(spec) == SL_JSON_MAP) {
         sl_json_set_bool(spec, "suspend", true);
+    }
+    if (kind == SL_KIND_POD && queue != NULL && queue[0] != '\0') {
+        copy_index(o);
     }
     sl_object_default(kind, o);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Fields and annotations that Kueue acts on and Sluice does not. */
+/* Fields and annotations that Kueue acts on and Sluice does not, and what keeps a job from being admitted. */
 #include "api/objects/schema.h"
+
+#include <string.h>
+
+#define LABEL "kueue.x-k8s.io/"
 
 static const struct sl_idle rows[] = {
 #define SL_IDLE(kind, where, member, why) {SL_KIND_##kind, where, member, why, false},
@@ -19,6 +23,43 @@ const struct sl_idle *sl_schema_idle(size_t *count)
     return rows;
 }
 
+/* Devices that pods claim, wherever a job describes its pods. */
+static bool claims(const struct sl_json *v)
+{
+    bool found = sl_json_len(sl_json_get(v, "resourceClaims")) > 0;
+    for (struct sl_json_member m = {0}; !found && sl_json_each(v, &m);) {
+        found = claims(m.value);
+    }
+    for (size_t i = 0; !found && sl_json_type(v) == SL_JSON_LIST && i < sl_json_len(v); i++) {
+        found = claims(sl_json_at(v, i));
+    }
+    return found;
+}
+
+static bool is_job(enum sl_kind kind)
+{
+    return kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+}
+
+static void warn_of_jobs(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
+{
+    const char *queue = sl_object_label(o, LABEL "queue-name");
+    const char *marked = sl_object_label(o, LABEL "managed");
+    const struct sl_json *owner = sl_object_controller_ref(o);
+    if ((is_job(kind) || kind == SL_KIND_POD) && queue != NULL && queue[0] != '\0' &&
+        claims(sl_json_get(o, "spec"))) {
+        sl_json_append(list, sl_json_new_text("spec.resourceClaims: Sluice does not count devices "
+                                              "that are claimed: this will not be admitted"));
+    }
+    if (kind == SL_KIND_POD && marked != NULL && strcmp(marked, "true") == 0 &&
+        is_job(sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                   sl_json_path_text(owner, "kind", "")))) {
+        sl_json_append(list, sl_json_new_text("pod owner is managed by kueue, label "
+                                              "'kueue.x-k8s.io/managed=true' might lead to "
+                                              "unexpected behaviour"));
+    }
+}
+
 void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -31,4 +72,5 @@ void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_json *
             sl_buf_fini(&text);
         }
     }
+    warn_of_jobs(kind, o, list);
 }

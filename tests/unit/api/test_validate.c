@@ -115,6 +115,28 @@ static void test_default_new_job_with_a_queue_starts_suspended(void **state)
     sl_json_free(o);
 }
 
+static void test_default_pod_of_a_group_has_its_number_in_our_label(void **state)
+{
+    (void)state;
+    static const char pod[] =
+        "{metadata: {name: p, namespace: ns, labels: {kueue.x-k8s.io/queue-name: q, at: '3'}, "
+        "annotations: {kueue.x-k8s.io/pod-group-pod-index-label: at}}, spec: {containers: [{name: "
+        "c}]}}";
+    static const char path[] = "kueue.x-k8s.io/pod-group-pod-index";
+    struct sl_json *o = yaml(pod), *other = yaml(pod), *free = yaml(pod);
+    sl_json_remove(sl_json_path(other, "metadata.labels"), "at");
+    sl_json_remove(sl_json_path(free, "metadata.labels"), "kueue.x-k8s.io/queue-name");
+    sl_object_default_new(SL_KIND_POD, o);
+    sl_object_default_new(SL_KIND_POD, other);
+    sl_object_default_new(SL_KIND_POD, free);
+    assert_string_equal(sl_object_label(o, path), "3");
+    assert_null(sl_object_label(other, path));
+    assert_null(sl_object_label(free, path));
+    sl_json_free(o);
+    sl_json_free(other);
+    sl_json_free(free);
+}
+
 static void test_default_keeps_unknown_fields_and_odd_types(void **state)
 {
     (void)state;
@@ -725,6 +747,7 @@ static void test_validate_many_complaints_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default_pod_of_a_group_has_its_number_in_our_label),
         cmocka_unit_test(test_default_cluster_queue_as_kueue),
         cmocka_unit_test(test_default_workload_fills_list_items),
         cmocka_unit_test(test_default_job_as_kubernetes),

@@ -253,7 +253,9 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
 {
     struct fixture *f = *state;
     const char *queue = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"concurrentAdmissionPolicy\":"
-                        "{\"migration\":{\"mode\":\"RetainFirstAdmission\"}}}}";
+                        "{\"migration\":{\"mode\":\"RetainFirstAdmission\"}},\"resourceGroups\":["
+                        "{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f\","
+                        "\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":1}]}]}]}}";
     assert_int_equal(post(f, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues", queue), 201);
     assert_int_equal(sl_json_len(f->r.answer.warnings), 1);
     assert_string_equal(
@@ -276,6 +278,40 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
         sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""),
         "299 - \"spec.activeDeadlineSeconds has no effect: jobs are simulated, and end as "
         "sluice.dev/run-for and sluice.dev/fail say\"");
+}
+
+/* The first warning about what is posted there; "" without one. */
+static const char *warned(struct fixture *f, const char *uri, const char *body)
+{
+    assert_int_equal(post(f, uri, body), 201);
+    return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "");
+}
+
+#define CLAIMING(name, marks)                                                                      \
+    "{\"metadata\":{\"name\":\"" name "\"" marks "},\"spec\":{\"suspend\":true,\"template\":{"     \
+    "\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\"}],"                     \
+    "\"resourceClaims\":[{\"name\":\"gpu\"}]}}}}"
+#define POD(name, more)                                                                            \
+    "{\"metadata\":{\"name\":\"" name "\"" more "},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"
+#define OWNED                                                                                      \
+    ",\"ownerReferences\":[{\"apiVersion\":\"batch/"                                               \
+    "v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"1\","                                          \
+    "\"controller\":true}]"
+#define MANAGED ",\"labels\":{\"kueue.x-k8s.io/managed\":\"true\"}"
+
+static void test_rest_jobs_that_will_wait_for_ever_are_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    const char *jobs = "/apis/batch/v1/namespaces/default/jobs";
+    const char *pods = "/api/v1/namespaces/default/pods";
+    assert_non_null(
+        strstr(warned(f, jobs, CLAIMING("a", ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\"}")),
+               "does not count devices that are claimed: this will not be admitted"));
+    assert_null(strstr(warned(f, jobs, CLAIMING("b", "")), "devices"));
+    assert_non_null(strstr(warned(f, pods, POD("c", MANAGED OWNED)),
+                           "pod owner is managed by kueue, label 'kueue.x-k8s.io/managed=true'"));
+    assert_string_equal(warned(f, pods, POD("d", OWNED)), "");
+    assert_string_equal(warned(f, pods, POD("e", MANAGED)), "");
 }
 
 #define CLUSTER_QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
@@ -1426,6 +1462,7 @@ int main(void)
         CASE(test_rest_misspelt_fields_are_warned_of),
         CASE(test_rest_cohort_below_itself_is_warned_of),
         CASE(test_rest_fields_without_effect_are_warned_of),
+        CASE(test_rest_jobs_that_will_wait_for_ever_are_warned_of),
         CASE(test_rest_strict_writes_name_no_unknown_fields),
         CASE(test_rest_strict_patches_add_no_unknown_fields),
         CASE(test_rest_strict_knows_jobs_above_their_pods_and_what_pods_ask_for),
