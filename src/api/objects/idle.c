@@ -23,7 +23,7 @@ const struct sl_idle *sl_schema_idle(size_t *count)
     return rows;
 }
 
-/* Devices that pods claim, wherever a job describes its pods. */
+/* Are there devices to be had by claims, wherever a job describes its pods? */
 static bool claims(const struct sl_json *v)
 {
     bool found = sl_json_len(sl_json_get(v, "resourceClaims")) > 0;

@@ -218,6 +218,13 @@ static void check_follow(struct sl_check *c)
     }
 }
 
+static void forbid_change(struct sl_check *c, const struct mark *m)
+{
+    if (changed(m)) {
+        forbid(c, m, job_runs);
+    }
+}
+
 void sl_check_batch_job_marks(struct sl_check *c)
 {
     SL_PRE(c != NULL);
@@ -228,8 +235,8 @@ void sl_check_batch_job_marks(struct sl_check *c)
         return; /* the others are not read */
     }
     check_follow(c);
-    if (ran && changed(&follow)) {
-        forbid(c, &follow, job_runs);
+    if (ran) {
+        forbid_change(c, &follow);
     }
     if (ran && least.before[0] != '\0' && parallelism(c->object) != parallelism(c->old)) {
         size_t up = sl_check_down(c, "spec.parallelism");

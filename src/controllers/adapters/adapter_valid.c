@@ -40,7 +40,7 @@ static void check_sets(const struct sl_pod_sets *sets, struct sl_error *e)
     (void)sl_topology_groups_check(all, sets->count, e);
 }
 
-/* A job whose pods cannot be counted is refused by others, or by nobody: here only topologies are looked at. */
+/* A job whose pods cannot be counted is refused elsewhere, if at all: here only topologies are looked at. */
 static void check_job(const struct sl_adapter *a, const struct sl_json *job, struct sl_error *e)
 {
     struct sl_pod_sets sets;
@@ -53,7 +53,7 @@ static void check_job(const struct sl_adapter *a, const struct sl_json *job, str
     sl_json_free(one);
 }
 
-/* Without a queue nobody reads the annotations; what has been stored so can still be updated. */
+/* Without a queue the annotations are not read; what has been stored so can still be updated. */
 void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
                       struct sl_error *e)
 {
