@@ -135,6 +135,23 @@ static void test_daemon_options_cluster_takes_those_of_kueues_load_generator(voi
     assert_int_equal(o.elect_leader, SL_FLAG_NO);
 }
 
+static void test_daemon_options_webhook_is_chosen(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--kubeconfig=k"), SL_CODE_OK);
+    assert_int_equal(o.webhook, SL_WEBHOOK_AUTO);
+    assert_int_equal(PARSE("--kubeconfig=k", "--webhook=off"), SL_CODE_OK);
+    assert_int_equal(o.webhook, SL_WEBHOOK_OFF);
+    assert_int_equal(PARSE("--kubeconfig=k", "--webhook=on", "--webhook-listen=127.0.0.1:1"),
+                     SL_CODE_OK);
+    assert_int_equal(o.webhook, SL_WEBHOOK_ON);
+    assert_string_equal(o.webhook_listen, "127.0.0.1:1");
+    assert_int_equal(PARSE("--print-policies=1.33", "--webhook=on"), SL_CODE_OK);
+    assert_int_equal(o.webhook, SL_WEBHOOK_ON);
+}
+
 static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(void **state)
 {
     (void)state;
@@ -147,6 +164,9 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
                  {"--leader-elect=maybe", NULL, "neither true nor false"},
                  {"--enableTAS=perhaps", NULL, "--enableTAS"},
                  {"--visibility-listen=8082", NULL, "--visibility-listen: \"8082\" is not ADDR"},
+                 {"--webhook=maybe", NULL, "--webhook: \"maybe\" is not one of auto, on, off"},
+                 {"--webhook=on", NULL, "--webhook on: with --kubeconfig say by --webhook-listen"},
+                 {"--webhook-listen=1", NULL, "--webhook-listen: \"1\" is not ADDR"},
                  {"--tls-dir=", NULL, "--tls-dir: the directory's name is empty"},
                  {"--context=", NULL, "--context: the context's name is empty"},
                  {"--kubeconfig=", NULL, "--kubeconfig: the file's name is empty"},
@@ -164,8 +184,13 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
 static void test_daemon_options_of_a_cluster_are_refused_in_standalone_mode(void **state)
 {
     (void)state;
-    static const char *const words[] = {"--context=c", "--leader-elect=false", "--metricsPort=1",
-                                        "--enableTAS", "--visibility-listen=127.0.0.1:1"};
+    static const char *const words[] = {"--context=c",
+                                        "--leader-elect=false",
+                                        "--metricsPort=1",
+                                        "--enableTAS",
+                                        "--visibility-listen=127.0.0.1:1",
+                                        "--webhook=on",
+                                        "--webhook-listen=127.0.0.1:1"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct sl_daemon_options o;
         struct sl_error e = {0};
@@ -319,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_daemon_options_bad_values_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_without_a_mode_are_refused_outside_a_pod),
         cmocka_unit_test(test_daemon_options_cluster_takes_those_of_kueues_load_generator),
+        cmocka_unit_test(test_daemon_options_webhook_is_chosen),
         cmocka_unit_test(test_daemon_options_bad_values_for_a_cluster_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_of_a_cluster_are_refused_in_standalone_mode),
         cmocka_unit_test(test_daemon_options_check_config_needs_no_mode),

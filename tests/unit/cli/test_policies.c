@@ -109,6 +109,21 @@ static void assert_as_in_files(const struct sl_json *all)
     assert_in_range(count, 20, 100);
 }
 
+/* A webhook does what mutating policies would: the others stay. */
+static void test_policies_beside_a_webhook_only_refuse(void **state)
+{
+    (void)state;
+    struct sl_json *unsuspended = NULL;
+    const struct sl_job_rules jobs = {0};
+    const struct sl_policies_wish wish = {.jobs = &jobs, .minor = 30, .webhook = true};
+    struct sl_json *all = sl_policies_make(&wish, &unsuspended);
+    assert_false(mentions(all, "MutatingAdmissionPolicy"));
+    assert_non_null(object(all, "ValidatingAdmissionPolicy", "sluice-jobs"));
+    assert_int_equal(sl_json_len(unsuspended), 0);
+    sl_json_free(all);
+    sl_json_free(unsuspended);
+}
+
 /* What deploy/kubernetes installs is what its configuration and the adapters of the image need. */
 static void test_policies_of_what_is_shipped_are_those_of_the_files(void **state)
 {
@@ -321,6 +336,7 @@ static void test_policies_differ_by_what_is_missing_changed_or_too_much(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_policies_beside_a_webhook_only_refuse, forget),
         cmocka_unit_test_teardown(test_policies_of_what_is_shipped_are_those_of_the_files, forget),
         cmocka_unit_test_teardown(test_policies_leave_out_kinds_that_are_not_managed, forget),
         cmocka_unit_test_teardown(test_policies_gate_no_pods_where_pods_are_not_managed, forget),
