@@ -15,6 +15,8 @@ ROWS = ((None, True, False), (["batch/job"], True, True), (["pod"], False, True)
 
 
 class MadePolicies(WorkScene):
+    rows = ROWS
+
     def setUp(self):
         super().setUp()
         self.other = self.namespace[:55] + "-other"
@@ -83,7 +85,7 @@ class MadePolicies(WorkScene):
     def test_what_is_held_back_has_a_workload(self):
         self.queues(100)
         self.jobsets_are_known()
-        for frameworks, adapters, manage_all in ROWS:
+        for frameworks, adapters, manage_all in self.rows:
             with self.subTest(frameworks=frameworks, adapters=adapters, all=manage_all):
                 try:
                     self.row(frameworks, adapters, manage_all)

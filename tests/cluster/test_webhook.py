@@ -4,7 +4,8 @@ import atexit, base64, datetime, http.client, ssl, subprocess
 
 import cluster_scene
 from controlplane import ControlPlane
-from test_policies_made import ADAPTERS, QUEUE, ROWS, TEAM, MadePolicies
+import test_policies_made
+from test_policies_made import ADAPTERS, QUEUE, TEAM
 from work_scene import *
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -203,6 +204,21 @@ class Webhooks(WorkScene):
         self.webhook()
         eventually(lambda: self.dry(job("a", queue="main"))[1].get("spec", {}).get("suspend"), what="asked")
 
+    def test_certificates_of_files_are_used_and_their_authority_registered(self):
+        self.webhook().stop()
+        data = self.plane.get(SECRET)["data"]
+        self.put_certificate_that_ends_in_days(20, data)
+        directory = self.plane.run / "webhook-files"
+        directory.mkdir(exist_ok=True)
+        for member, name in (("webhook.crt", "tls.crt"), ("webhook.key", "tls.key"), ("webhook-ca.crt", "ca.crt")):
+            (directory / name).write_bytes((self.plane.run / "pki" / member).read_bytes())
+        silence(self.plane)
+        daemon = self.webhook(config={"webhook": {"certDir": str(directory)}, "internalCertManagement": {"enable": False}})
+        self.assertEqual(hooks(self.plane, MUTATING)[0]["clientConfig"]["caBundle"], data["ca.crt"])
+        self.assertTrue(self.dry(job("a", queue="main"))[1]["spec"]["suspend"])
+        self.assertNotIn("certificate is made", daemon.log())
+        self.assertEqual(self.plane.get(SECRET)["data"]["tls.crt"], self.ending)
+
     # --- what is no review ----------------------------------------------------------------------------------------
     def test_what_is_no_review_gets_a_clear_answer(self):
         daemon = self.webhook()
@@ -230,13 +246,14 @@ class Webhooks(WorkScene):
         self.webhook()
 
 
-class WebhookMatrix(MadePolicies):
+class WebhookMatrix(test_policies_made.MadePolicies):
     """The matrix of the policies, with the webhook in their place."""
     control_plane = staticmethod(older)
+    rows = test_policies_made.ROWS[1:4]
     test_policies_for_more_than_is_managed_are_told = test_all_jobs_are_those_of_the_component = None
 
     def tearDown(self):
-        super(MadePolicies, self).tearDown()
+        super(test_policies_made.MadePolicies, self).tearDown()
         silence(self.plane)
         self.plane.request("DELETE", f"/api/v1/namespaces/{self.other}")
         put_policies(self.plane)
@@ -256,7 +273,17 @@ class WebhookMatrix(MadePolicies):
         self.assertNotIn("MutatingAdmissionPolicy", policies)
         self.apply("-f", "-", stdin=policies)
 
+    def dry(self, path, obj):
+        """The API server may ask the daemon of the row before for a moment."""
+        def asked():
+            status, answer = self.plane.request("POST", path + "?dryRun=All", obj)
+            self.assertIn(status, (201, 500), answer)
+            return answer if status == 201 else None
+
+        return eventually(asked, what="the webhook answers")
+
     def held_by(self, config, options):
+        silence(self.plane)  # of the daemon before
         daemon = self.daemon(config=config, options=[*options, *LISTEN])
         eventually(lambda: registered(self.plane), what="registered")
         return daemon
