@@ -246,10 +246,10 @@ class Webhooks(WorkScene):
         self.webhook()
 
 
-class WebhookMatrix(test_policies_made.MadePolicies):
+class WithoutPolicies(test_policies_made.MadePolicies):
     """The matrix of the policies, with the webhook in their place."""
     control_plane = staticmethod(older)
-    rows = test_policies_made.ROWS[1:4]
+    rows = (test_policies_made.ROWS[1], test_policies_made.ROWS[3])
     test_policies_for_more_than_is_managed_are_told = test_all_jobs_are_those_of_the_component = None
 
     def tearDown(self):
@@ -367,3 +367,49 @@ class SameAsPolicies(WorkScene):
             answer["metadata"].pop(member, None)
         return json.loads(re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|kube-api-access-\w+|20[0-9T:-]+Z", "*",
                                  json.dumps(answer)))
+
+
+class Conversion(WorkScene):
+    """v1beta1 of the CRDs, converted by the daemon, where policies suspend jobs: the webhook is served for that alone."""
+    options = LISTEN
+
+    def setUp(self):
+        super().setUp()
+        overlay = self.plane.run / "converted"
+        overlay.mkdir(exist_ok=True)
+        at = os.path.relpath(ROOT / "deploy/kubernetes", overlay.resolve())
+        (overlay / "kustomization.yaml").write_text(json.dumps({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [f"{at}/crds"],
+            "components": [f"{at}/v1beta1"]}))
+        self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-k", overlay)
+        self.plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes/webhook")
+
+    def tearDown(self):
+        super().tearDown()
+        self.plane.kubectl("delete", "-k", ROOT / "deploy/kubernetes/webhook")
+        self.plane.kubectl("replace", "-k", ROOT / "deploy/kubernetes/crds")
+        eventually(lambda: self.plane.request("GET", f"{self.OLD}/cohorts")[0] == 404, 30, what="v1beta1 gone")
+        self.plane.kubectl("api-resources")  # others read what kubectl remembers of both versions
+
+    OLD = "/apis/kueue.x-k8s.io/v1beta1"
+
+    def test_v1beta1_is_converted_by_the_daemon(self):
+        daemon = self.daemon()
+        self.assertIn("the webhook is off", eventually(lambda: daemon.log() if "webhook is" in daemon.log() else None))
+        self.queues(4, cohortName="all")
+        name = f"{self.namespace}-main"
+        old = eventually(lambda: (lambda s, a: a if s == 200 else None)(
+            *self.plane.request("GET", f"{self.OLD}/clusterqueues/{name}")), 30, what="v1beta1 is served")
+        self.assertEqual((old["apiVersion"], old["spec"]["cohort"]), ("kueue.x-k8s.io/v1beta1", "all"))
+        old["spec"]["cohort"] = "other"
+        status, answer = eventually(lambda: (lambda s, a: (s, a) if s != 409 else None)(
+            *self.plane.request("PUT", f"{self.OLD}/clusterqueues/{name}", {**old, "metadata": {
+                **old["metadata"], "resourceVersion": self.plane.get(f"{KUEUE}/clusterqueues/{name}")["metadata"]["resourceVersion"]}})))
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(self.plane.get(f"{KUEUE}/clusterqueues/{name}")["spec"]["cohortName"], "other")
+        for plural in ("workloads", "localqueues", "topologies", "admissionchecks", "resourceflavors"):
+            eventually(lambda: self.plane.request("GET", f"{self.OLD}/{plural}")[0] == 200, what=plural)
+        self.assertGreater(daemon.metric("sluice_webhook_conversions_total"), 2)
+        self.assertEqual(daemon.metric("sluice_webhook_reviews_total"), 0)
+        self.create(job("a", queue="main"))
+        self.finished("a")

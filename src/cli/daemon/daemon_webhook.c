@@ -3,11 +3,13 @@
 
 #include "cli/daemon/daemon_webhook.h"
 
+#include "api/versions/versions.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/common/version.h"
 #include "cli/pages/metrics.h"
+#include "cli/webhook/conversions.h"
 #include "cli/webhook/discovery.h"
 #include "cli/webhook/register.h"
 #include "cli/webhook/registration.h"
@@ -27,6 +29,7 @@ struct sl_daemon_webhook {
     struct sl_webhook_discovery *discovery;
     struct sl_webhook_secret *secret; /* NULL: certificates are files */
     struct sl_webhook_register *registered;
+    struct sl_webhook_conversions *conversions;
     struct sl_webhook_rules *rules;
     struct sl_webhook webhook;
     struct sl_tls *tls;
@@ -36,7 +39,8 @@ struct sl_daemon_webhook {
     char name[ADDRESS_MAX];   /* that the API server calls */
     char url[ADDRESS_MAX];    /* "": by the Service */
     bool known, on, leads, complained;
-    uint64_t reviews, denied, malformed;
+    bool serves; /* has begun to: for admission, or for CRDs that ask for conversion */
+    uint64_t reviews, denied, malformed, conversions_asked;
 };
 
 /* --- answers ----------------------------------------------------------------------------------- */
@@ -101,6 +105,15 @@ static void on_validate(void *context, const struct sl_json *body, struct sl_ser
     answer(context, SL_WEBHOOK_VALIDATES, body, page);
 }
 
+static void on_convert(void *context, const struct sl_json *body, struct sl_server_page *page)
+{
+    struct sl_daemon_webhook *w = context;
+    struct sl_json *review = sl_convert_review(body);
+    w->conversions_asked++;
+    sl_json_print(review, &page->body);
+    sl_json_free(review);
+}
+
 /* --- the server -------------------------------------------------------------------------------- */
 
 static enum sl_code listen_at(struct sl_daemon_webhook *w, struct sl_server_options *o,
@@ -130,7 +143,8 @@ static enum sl_code listen_at(struct sl_daemon_webhook *w, struct sl_server_opti
 static enum sl_code serve(struct sl_daemon_webhook *w, struct sl_error *e)
 {
     const struct sl_server_question questions[] = {{SL_WEBHOOK_MUTATE_PATH, on_mutate, w},
-                                                   {SL_WEBHOOK_VALIDATE_PATH, on_validate, w}};
+                                                   {SL_WEBHOOK_VALIDATE_PATH, on_validate, w},
+                                                   {SL_WEBHOOK_CONVERT_PATH, on_convert, w}};
     struct sl_server_options o = {.allow_remote = true,
                                   .questions = questions,
                                   .question_count = sizeof questions / sizeof questions[0],
@@ -160,6 +174,9 @@ static void want(struct sl_daemon_webhook *w)
     const struct sl_webhook_place *at = w->on ? &place : NULL;
     if (!w->leads || !w->known || (w->on && w->server == NULL)) {
         return;
+    }
+    if (w->server != NULL && w->conversions != NULL) {
+        sl_webhook_conversions_write(w->conversions, place.url, w->authorities);
     }
     if (w->registered == NULL) {
         w->registered = sl_webhook_register_new(w->place.loop, w->place.transport, uv_hrtime());
@@ -243,10 +260,20 @@ static void on_files(uv_timer_t *timer)
 
 /* --- whether there is one ---------------------------------------------------------------------- */
 
+/* Without an address of its own a daemon outside the cluster cannot be asked. */
+static bool has_place(const struct sl_daemon_webhook *w)
+{
+    return w->place.options->webhook_listen != NULL || w->place.options->kubeconfig == NULL;
+}
+
 static void begin_keys(struct sl_daemon_webhook *w)
 {
     struct sl_error e = {0};
     const struct sl_config_cluster *k = &w->place.config->cluster;
+    if (w->serves) {
+        return;
+    }
+    w->serves = true;
     if (k->webhook_files) {
         on_files(&w->timer);
         return;
@@ -266,6 +293,26 @@ static void begin_keys(struct sl_daemon_webhook *w)
     w->secret = sl_webhook_secret_new(&o);
 }
 
+static void on_asked(void *context)
+{
+    sl_log(SL_LOG_INFO, "the webhook is served: CRDs have v1beta1 converted by it", NULL);
+    begin_keys(context);
+}
+
+/* Whoever suspends jobs, conversion is asked for by CRDs. */
+static void begin_conversions(struct sl_daemon_webhook *w)
+{
+    const struct sl_webhook_conversions_options o = {.loop = w->place.loop,
+                                                     .transport = w->place.transport,
+                                                     .ns = w->place.ns,
+                                                     .service =
+                                                         w->place.config->cluster.webhook_service,
+                                                     .seed = uv_hrtime(),
+                                                     .asked = on_asked,
+                                                     .context = w};
+    w->conversions = sl_webhook_conversions_new(&o);
+}
+
 static void decide(struct sl_daemon_webhook *w, bool on, const char *why)
 {
     w->known = true;
@@ -278,14 +325,11 @@ static void decide(struct sl_daemon_webhook *w, bool on, const char *why)
     if (on) {
         begin_keys(w);
     }
+    if (w->place.options->webhook != SL_WEBHOOK_OFF && has_place(w)) {
+        begin_conversions(w);
+    }
     want(w);
     w->place.decided(w->place.context);
-}
-
-/* Without an address of its own a daemon outside the cluster cannot be asked. */
-static bool has_place(const struct sl_daemon_webhook *w)
-{
-    return w->place.options->webhook_listen != NULL || w->place.options->kubeconfig == NULL;
 }
 
 static void on_found(void *context, const char *version)
@@ -354,6 +398,7 @@ void sl_daemon_webhook_stop(struct sl_daemon_webhook *w)
     sl_webhook_discovery_free(w->discovery);
     sl_webhook_secret_free(w->secret);
     sl_webhook_register_free(w->registered);
+    sl_webhook_conversions_free(w->conversions);
     if (w->server != NULL) {
         sl_server_stop(w->server);
     }
@@ -384,6 +429,8 @@ void sl_daemon_webhook_print(const struct sl_daemon_webhook *w, struct sl_buf *o
                      w->reviews);
     sl_metrics_value(out, "sluice_webhook_denied_total", "Of these, requests that were refused",
                      w->denied);
+    sl_metrics_value(out, "sluice_webhook_conversions_total",
+                     "Conversion reviews that were answered", w->conversions_asked);
     sl_metrics_value(out, "sluice_webhook_malformed_total", "Of these, those that were none",
                      w->malformed);
 }
