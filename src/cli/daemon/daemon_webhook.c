@@ -299,7 +299,7 @@ static void on_asked(void *context)
     begin_keys(context);
 }
 
-/* Whoever suspends jobs, conversion is asked for by CRDs. */
+/* Where policies suspend jobs, too: CRDs ask for conversion. */
 static void begin_conversions(struct sl_daemon_webhook *w)
 {
     const struct sl_webhook_conversions_options o = {.loop = w->place.loop,
