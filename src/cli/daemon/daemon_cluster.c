@@ -436,6 +436,13 @@ static const char *own_namespace(const struct cluster *c)
                           : sl_json_path_text(c->config->document, "namespace", LEASE_NAMESPACE);
 }
 
+/* Also while it ends: until another replica is asked, requests would be refused else. */
+static bool knows_enough(void *context)
+{
+    const struct cluster *c = context;
+    return sl_kube_synced(c->kube);
+}
+
 static void start_webhook(struct cluster *c)
 {
     const struct sl_daemon_webhook_place place = {.loop = &c->loop,
@@ -444,7 +451,7 @@ static void start_webhook(struct cluster *c)
                                                   .config = c->config,
                                                   .client = &c->client,
                                                   .ns = own_namespace(c),
-                                                  .ready = is_ready,
+                                                  .ready = knows_enough,
                                                   .decided = look_at_policies,
                                                   .context = c};
     c->webhook = sl_daemon_webhook_start(&place);
