@@ -28,17 +28,24 @@ def older():
 
 
 def install():
-    for part in ("manager", "crds", "rbac", "webhook"):
-        _older.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes" / part)
+    overlay = _older.run / "install"
+    overlay.mkdir()
+    page = (ROOT / "docs/install.md").read_text().split("## Older clusters")[1]
+    kustomization = re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1)
+    (overlay / "kustomization.yaml").write_text(kustomization.replace("PATH", os.path.relpath(ROOT, overlay.resolve())))
+    (overlay / "policies.yaml").write_text(print_policies())
+    _older.kubectl("apply", "--server-side", "-k", overlay)
     _older.kubectl("apply", "--server-side", "-f", ROOT / "tests/cluster/other-crds.yaml")
     _older.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
-    put_policies(_older)
+
+
+def print_policies():
+    return subprocess.run([BUILD / "sluiced", "--print-policies", VERSION, "--webhook", "on", *ADAPTERS], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
 
 def put_policies(plane):
-    made = subprocess.run([BUILD / "sluiced", "--print-policies", VERSION, "--webhook", "on", *ADAPTERS], check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=made)
+    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=print_policies())
 
 
 def hooks(plane, path):

@@ -24,7 +24,7 @@ struct sl_config_cluster {
     const char *readiness_name, *liveness_name;
     const char *visibility_address; /* an IP */
     unsigned visibility_port;
-    const char *webhook_address; /* an IP; NULL or "": all */
+    const char *webhook_address; /* NULL or "": all */
     unsigned webhook_port;
     const char *webhook_service, *webhook_secret;
     const char *webhook_cert_dir;
