@@ -74,7 +74,7 @@ static void prepare_tls(struct MHD_OptionItem out[static 4], struct sl_tls *tls)
     const struct MHD_OptionItem items[4] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)sl_tls_certificate(tls)},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)sl_tls_key(tls)},
-        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SL_TLS_PRIORITIES},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)sl_tls_priorities(tls)},
         {MHD_OPTION_END, 0, NULL}};
     memcpy(out, items, sizeof items);
 }

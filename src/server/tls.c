@@ -41,6 +41,7 @@ struct sl_tls {
     struct stamp stamps[2];
     int64_t looked_ms;
     struct sl_tls_identity *newest;
+    bool only_13;
 };
 
 /* --- identities ------------------------------------------------------------------------------ */
@@ -305,6 +306,19 @@ const char *sl_tls_certificate(struct sl_tls *t)
     SL_PRE(t != NULL);
     look(t);
     return t->newest->certificate;
+}
+
+void sl_tls_require_13(struct sl_tls *t)
+{
+    SL_PRE(t != NULL);
+    t->only_13 = true;
+}
+
+const char *sl_tls_priorities(const struct sl_tls *t)
+{
+    SL_PRE(t != NULL);
+    return t->only_13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+                      : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 }
 
 const char *sl_tls_key(struct sl_tls *t)

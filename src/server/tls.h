@@ -11,8 +11,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#define SL_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-
 struct sl_tls;
 /* `dir` NULL: one is made for the DNS name `name` and for localhost. BAD_REQUEST names the file and what is wrong
  * with it. */
@@ -25,6 +23,10 @@ enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_erro
  * one that reads files. */
 enum sl_code sl_tls_take(struct sl_tls *t, const char *certificate, const char *key,
                          struct sl_error *e);
+/* From now on nothing older than TLS 1.3 is spoken; at first TLS 1.2 is, too. */
+void sl_tls_require_13(struct sl_tls *t);
+/* The versions, ciphers and groups, in GnuTLS's words. */
+const char *sl_tls_priorities(const struct sl_tls *t);
 /* After all that was begun has ended. */
 void sl_tls_free(struct sl_tls *t);
 

@@ -1,5 +1,5 @@
 """What is in deploy/: the manifests, the image's files, the systemd unit."""
-import pathlib, shutil, ssl, subprocess, tempfile, urllib.request
+import pathlib, shutil, ssl, subprocess, tempfile, urllib.error, urllib.request
 
 from controlplane import die_with_parent, free_port
 from work_scene import *
@@ -126,14 +126,38 @@ class Image(WorkScene):
             (home / f"next.{kind}").rename(home / f"tls.{kind}")
         return (home / "tls.crt").read_text()
 
+    def guarded(self, url, context):
+        """Metrics are for those who show a token of an account with kueue-metrics-reader, as Kueue's are."""
+        def get(token=None):
+            headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+            try:
+                answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10, context=context)
+                return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as e:
+                return e.code, ""
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "scraper", "namespace": "kueue-system"}}
+        self.plane.request("POST", "/api/v1/namespaces/kueue-system/serviceaccounts", account)
+        _, token = self.plane.request("POST", "/api/v1/namespaces/kueue-system/serviceaccounts/scraper/token",
+                                      {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+        token = token["status"]["token"]
+        self.assertEqual([get()[0], get("guess")[0]], [401, 401])
+        self.plane.request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "scraper-of-the-image"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kueue-metrics-reader"},
+            "subjects": [{"kind": "ServiceAccount", "name": "scraper", "namespace": "kueue-system"}]})
+        page = eventually(lambda: (lambda status, text: text if status == 200 else None)(*get(token)), 30, what="metrics")
+        self.assertIn("sluice_leader 1", page)
+        self.assertIn("kueue_admitted_workloads_total{", page)
+
     def test_arguments_of_the_deployment_work_with_a_token_of_the_pod(self):
         deployment = self.plane.get("/apis/apps/v1/namespaces/kueue-system/deployments/sluice-controller-manager")
         container = deployment["spec"]["template"]["spec"]["containers"][0]
-        ports = {":8081": free_port(), ":8080": free_port()}
+        ports = {":8081": free_port(), ":8443": free_port()}
         config = (ROOT / "deploy/kubernetes/manager/config.yaml").read_text()
         for known, port in ports.items():
             self.assertIn(known, config)
             config = config.replace(f'"{known}"', f'"127.0.0.1:{port}"')
+        config += "tls: {minVersion: VersionTLS13}\n"
         (self.root / "etc/sluice").mkdir()
         (self.root / "etc/sluice/config.yaml").write_text(config)
         account = self.root / "var/run/secrets/kubernetes.io/serviceaccount"
@@ -155,10 +179,14 @@ class Image(WorkScene):
         self.create(job("real", "main"))
         self.finished("real")
         self.settles_at(queue, 0)
-        metrics = urllib.request.urlopen(f"http://127.0.0.1:{ports[':8080']}/metrics", timeout=5).read().decode()
-        self.assertIn("sluice_leader 1", metrics)
         alone = ssl.create_default_context()
         alone.check_hostname, alone.verify_mode = False, ssl.CERT_NONE # the certificate is the daemon's own
+        self.guarded(f"https://127.0.0.1:{ports[':8443']}/metrics", alone)
+        old = ssl.create_default_context()
+        old.check_hostname, old.verify_mode, old.maximum_version = False, ssl.CERT_NONE, ssl.TLSVersion.TLSv1_2
+        for port in (ports[':8443'], visibility):
+            with self.assertRaises((ssl.SSLError, urllib.error.URLError, ConnectionError)):
+                urllib.request.urlopen(f"https://127.0.0.1:{port}/metrics", timeout=5, context=old)
         health = urllib.request.urlopen(f"https://127.0.0.1:{visibility}/readyz", timeout=5, context=alone)
         self.assertEqual(health.status, 200)
         self.assertEqual(ssl.get_server_certificate(("127.0.0.1", visibility)), certificate)

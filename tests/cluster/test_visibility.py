@@ -402,3 +402,7 @@ class Visibility(WorkScene):
         self.assertIn(self.queue, [q["metadata"]["name"] for q in dump["objects"]["ClusterQueue"]])
         self.assertEqual(len(dump["pending"][self.queue]["items"]), 1)
         self.assertIn("sluice_api_requests_total", dump["metrics"])
+        path = f"{GROUP}/v1beta2/metrics"  # what `sluicectl status` reads
+        status, answer = self.plane.request("GET", path, token="user-token")
+        self.assertIn('User "jane" cannot list resource "metrics"', answer["message"])
+        self.assertIn("\nsluice_api_requests_total ", self.plane.kubectl("get", "--raw", path).stdout)

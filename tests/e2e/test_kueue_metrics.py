@@ -1,6 +1,7 @@
 """/metrics against Kueue's own families: names, types, labels and bounds, and what its documentation asks of them."""
 import tempfile
-from test_metrics import *
+import test_metrics
+from scene import *
 
 HERE = pathlib.Path(__file__).parent
 CONFIG = """apiVersion: config.kueue.x-k8s.io/v1beta2
@@ -39,7 +40,7 @@ def ranked(name, priority_class, **more):
     return job(name, labels={"kueue.x-k8s.io/priority-class": priority_class}, **more)
 
 
-class Families(Watched):
+class Families(test_metrics.Watched):
     config = CONFIG
 
     def setUp(self):
@@ -182,3 +183,37 @@ class Skipped(Told):
 
     def test_what_kueue_tells_people_to_ask_for_is_there(self):
         self.assertEqual([k for k in self.series() if "preemption_target_recomputations" in k], [])
+
+
+class Custom(Families):
+    """metrics.customLabels: each family has those of the objects that Kueue's has, but for what docs/operations.md says."""
+    maxDiff = None
+    config = CONFIG.replace("metrics: {", """metrics: {customLabels: [{name: team}, {name: place, sourceKind: LocalQueue},
+  {name: branch, sourceKind: Cohort}, {name: sort, sourceKind: Workload, trackedValues: [batch]}], """)
+    options = ("--feature-gates", "CustomMetricLabels=true")
+    LABELS = {"ClusterQueue": "custom_team", "LocalQueue": "custom_place", "Cohort": "custom_branch", "Workload": "custom_sort"}
+    ALONE = {"kueue_local_queue_admitted_workloads_total", "kueue_local_queue_admission_wait_time_seconds"}
+
+    def test_custom_labels_are_where_kueue_has_them(self):
+        self.history()
+        page, wrong = self.page(), []
+        for name, (_, _, labels, kinds) in sorted(facts().items()):
+            wanted = {self.LABELS[k] for k in kinds if k != "Workload" or name in self.ALONE}
+            wanted = set() if name == "kueue_cohort_subtree_admitted_active_workloads" else wanted
+            if name in page and {x for x in page[name]["labels"] if x.startswith("custom_")} != wanted:
+                wrong.append((name, page[name]["labels"]))
+        self.assertEqual(wrong, [])
+
+    def test_custom_labels_have_the_values_of_the_objects(self):
+        for made, kind in ((cluster_queue("team", {"f": {"cpu": "1"}}, "org"), "team"), (local_queue("main", "team"), "place"),
+                           (cohort("org"), "branch")):
+            self.create({**made, "metadata": {**made["metadata"], "labels": {kind: f"x-{kind}"}}})
+        self.create(flavor("f"), job("a"))
+        self.finished("a")
+        self.assertEqual(self.one("kueue_admitted_workloads_total", 'custom_team="x-team"'), 1)
+        self.assertEqual(self.one("kueue_cluster_queue_nominal_quota", 'custom_team="x-team"'), 1)
+        self.assertEqual(self.one("kueue_cohort_subtree_quota", 'custom_branch="x-branch"'), 1)
+        self.assertEqual(self.one("kueue_local_queue_admitted_workloads_total", 'custom_place="x-place"',
+                                  'custom_sort="kueue.x-k8s.io/_UNTRACKED_VALUE_"'), 1)
+        self.patch(test_metrics.CQ, {"metadata": {"labels": {"team": "y"}}})
+        eventually(lambda: self.one("kueue_cluster_queue_nominal_quota", 'cluster_queue="team"', 'custom_team="y"') == 1, what="the new value")

@@ -141,7 +141,8 @@ static const struct sl_flag table[] = {
     NUMBER("--limit", limit, "N", "pending", "show only the first N workloads of each list"),
     TEXT("--metrics", NULL, metrics, "URL", "status",
          "where the scheduler's metrics are, such as http://127.0.0.1:8080/metrics behind kubectl "
-         "port-forward (default: the server's, or by the API server's proxy of the leader's pod)"),
+         "port-forward (default: the server's; on a cluster the leader's, by way of the Visibility "
+         "API)"),
     SWITCH("--start", NULL, start, "pending", "say when each starts, and on what that rests"),
     LIST("--quota", NULL, simulate.quotas, "QUEUE:FLAVOR:RESOURCE=QUANTITY", "what-if",
          "a ClusterQueue, or cohort/NAME, had this nominal quota; may be repeated"),

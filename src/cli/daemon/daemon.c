@@ -116,6 +116,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {"/metrics", sl_pages_metrics, &d->pages},
         {"/readyz", sl_pages_ready, &d->pages},
         {SL_DUMP_PATH, sl_dump_serve, &d->pages},
+        {SL_METRICS_RESOURCE_PATH, sl_pages_metrics, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
     const struct sl_server_question questions[] = {
         {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight},

@@ -55,7 +55,8 @@ struct cluster {
     struct sl_foresight *foresight;
     struct sl_dump_file dump;
     struct sl_daemon_pages servers;
-    struct sl_daemon_visibility visibility;
+    struct sl_daemon_guard guard;
+    struct sl_server *visibility; /* NULL: nowhere */
     struct sl_leader_mark *mark;
     struct sl_daemon_webhook *webhook;
     struct sl_policies_look *look; /* NULL: not leading, or it is not known yet who suspends jobs */
@@ -76,8 +77,8 @@ static void end(void *context)
     }
     c->ended = c->ending = true;
     sl_daemon_pages_stop(&c->servers);
-    sl_daemon_visibility_stop(&c->visibility);
     sl_daemon_webhook_stop(c->webhook);
+    sl_daemon_guard_stop(&c->guard);
     sl_leader_mark_free(c->mark);
     sl_policies_look_free(c->look);
     uv_close((uv_handle_t *)&c->wait, NULL);
@@ -417,14 +418,17 @@ static enum sl_code start_servers(struct cluster *c)
                                  .metrics = print_metrics,
                                  .context = c,
                                  .facts = c->options->facts};
-    enum sl_code code = sl_daemon_pages_start(&c->servers, &c->loop, c->options,
-                                              &c->config->cluster, &c->pages, c->e);
+    const struct sl_daemon_options *o = c->options;
+    const struct sl_config_cluster *config = &c->config->cluster;
+    bool guarded = o->kubeconfig == NULL || !sl_daemon_visibility_is_off(o);
+    const struct sl_daemon_guard_start start = {&c->loop, c->transport, o->tls_dir, config->tls_13};
+    enum sl_code code = guarded ? sl_daemon_guard_start(&c->guard, &start, c->e) : SL_CODE_OK;
+    const struct sl_pages_place pages = {&c->loop, o, config, &c->pages, &c->guard};
+    code = code == SL_CODE_OK ? sl_daemon_pages_start(&c->servers, &pages, c->e) : code;
     c->foresight = c->pages.foresight = sl_foresight_new(&c->loop, &c->pages);
-    const struct sl_visibility_place place = {c->options, &c->config->cluster, &c->pages,
-                                              c->foresight};
-    return code != SL_CODE_OK
-               ? code
-               : sl_daemon_visibility_start(&c->visibility, &c->loop, c->transport, &place, c->e);
+    const struct sl_visibility_place place = {o, config, &c->pages, c->foresight, &c->guard};
+    return code != SL_CODE_OK ? code
+                              : sl_daemon_visibility_start(&c->visibility, &c->loop, &place, c->e);
 }
 
 /* Where our Service is. */

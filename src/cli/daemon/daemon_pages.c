@@ -9,14 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Kueue's metrics are at :8443, with TLS; these speak plain HTTP. */
-#define METRICS_ADDRESS ":8080"
+#define METRICS_ADDRESS ":8443" /* as Kueue's */
 #define HEALTH_ADDRESS ":8081"
+#define PLAIN                                                                                      \
+    "http://" /* before an address of metrics: without TLS, for all clients that reach it */
 
 struct serving {
     uv_loop_t *loop;
     const char *address;
     bool remote, metrics;
+    struct sl_daemon_guard *guard; /* NULL: plain, for all clients */
 };
 
 static void serve_alive(void *context, const char *path, const char *query,
@@ -55,19 +57,30 @@ static enum sl_code serve(struct sl_daemon_pages *p, const struct serving *s,
     struct sl_server_hook hooks[5] = {{p->liveness, serve_alive, NULL},
                                       {p->readiness, sl_pages_ready, pages},
                                       {"/readyz", sl_pages_ready, pages}};
-    size_t count = 3;
+    size_t count = s->guard == NULL ? 3 : 0;
     if (s->metrics) {
         hooks[count++] = (struct sl_server_hook){"/metrics", sl_pages_metrics, pages};
+    }
+    if (s->metrics && s->guard == NULL) {
         hooks[count++] =
             (struct sl_server_hook){SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, pages};
     }
     struct sl_server_options o = {
         .allow_remote = s->remote, .hooks = hooks, .hook_count = count, .version = SL_VERSION};
+    if (s->guard != NULL) {
+        sl_daemon_guard_options(s->guard, &o);
+    }
     enum sl_code code = start(s, &o, out, e);
+    if (code == SL_CODE_OK && s->guard != NULL) {
+        sl_daemon_guard_add(s->guard, *out);
+    }
     if (code == SL_CODE_OK) {
         sl_log(SL_LOG_INFO, "serving", "address", s->address, "port",
                sl_log_number(sl_server_port(*out)), "pages",
-               s->metrics ? "metrics, health" : "health", NULL);
+               s->guard != NULL ? "metrics, with TLS"
+               : s->metrics     ? "metrics, health"
+                                : "health",
+               NULL);
     }
     return code;
 }
@@ -82,44 +95,44 @@ static bool is_off(const char *address)
     return strcmp(address, "0") == 0;
 }
 
-static enum sl_code start_configured(struct sl_daemon_pages *p, uv_loop_t *loop,
-                                     const struct sl_config_cluster *config, struct sl_pages *pages,
+/* Plain ones may share the address of the probes. */
+static enum sl_code start_configured(struct sl_daemon_pages *p, const struct sl_pages_place *place,
                                      struct sl_error *e)
 {
-    const char *metrics = address_or(config->metrics_address, METRICS_ADDRESS);
-    const char *health = address_or(config->health_address, HEALTH_ADDRESS);
-    bool together = strcmp(metrics, health) == 0;
+    const char *given = address_or(place->config->metrics_address, METRICS_ADDRESS);
+    const char *health = address_or(place->config->health_address, HEALTH_ADDRESS);
+    bool plain = strncmp(given, PLAIN, strlen(PLAIN)) == 0;
+    const char *metrics = plain ? given + strlen(PLAIN) : given;
     enum sl_code code = SL_CODE_OK;
     if (!is_off(metrics)) {
-        struct serving s = {loop, metrics, true, true};
-        code = serve(p, &s, pages, &p->metrics, e);
+        struct serving s = {place->loop, metrics, true, true, plain ? NULL : place->guard};
+        code = serve(p, &s, place->pages, plain ? &p->metrics : &p->guarded, e);
     }
-    if (code == SL_CODE_OK && !together && !is_off(health)) {
-        struct serving s = {loop, health, true, false};
-        code = serve(p, &s, pages, &p->health, e);
+    if (code == SL_CODE_OK && !(plain && strcmp(metrics, health) == 0) && !is_off(health)) {
+        struct serving s = {place->loop, health, true, false, NULL};
+        code = serve(p, &s, place->pages, &p->health, e);
     }
     return code;
 }
 
-enum sl_code sl_daemon_pages_start(struct sl_daemon_pages *p, uv_loop_t *loop,
-                                   const struct sl_daemon_options *options,
-                                   const struct sl_config_cluster *config, struct sl_pages *pages,
+enum sl_code sl_daemon_pages_start(struct sl_daemon_pages *p, const struct sl_pages_place *place,
                                    struct sl_error *e)
 {
-    SL_PRE(p != NULL && options != NULL && config != NULL);
+    SL_PRE(p != NULL && place != NULL);
     char address[32];
-    struct serving s = {loop, options->listen, options->allow_remote, true};
+    const struct sl_daemon_options *options = place->options;
+    struct serving s = {place->loop, options->listen, options->allow_remote, true, NULL};
     *p = (struct sl_daemon_pages){0};
-    (void)snprintf(p->readiness, sizeof p->readiness, "/%.60s", config->readiness_name);
-    (void)snprintf(p->liveness, sizeof p->liveness, "/%.60s", config->liveness_name);
+    (void)snprintf(p->readiness, sizeof p->readiness, "/%.60s", place->config->readiness_name);
+    (void)snprintf(p->liveness, sizeof p->liveness, "/%.60s", place->config->liveness_name);
     if (options->metrics_port != 0) {
         (void)snprintf(address, sizeof address, "127.0.0.1:%lld", (long long)options->metrics_port);
         s.address = address;
     }
     if (s.address != NULL) {
-        return serve(p, &s, pages, &p->metrics, e);
+        return serve(p, &s, place->pages, &p->metrics, e);
     }
-    return options->kubeconfig == NULL ? start_configured(p, loop, config, pages, e) : SL_CODE_OK;
+    return options->kubeconfig == NULL ? start_configured(p, place, e) : SL_CODE_OK;
 }
 
 void sl_daemon_pages_stop(struct sl_daemon_pages *p)

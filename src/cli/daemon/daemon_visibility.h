@@ -8,29 +8,22 @@
 #ifndef SL_CLI_DAEMON_VISIBILITY_H
 #define SL_CLI_DAEMON_VISIBILITY_H
 #include "cli/config/config.h"
+#include "cli/daemon/daemon_guard.h"
 #include "cli/daemon/daemon_options.h"
 #include "cli/pages/foresight.h"
 #include "cli/pages/pages.h"
-#include "kube/transport.h"
 
-struct sl_daemon_visibility {
-    struct sl_server *server; /* NULL: nowhere */
-    struct sl_tls *tls;
-    struct sl_front_proxy *proxy;
-    struct sl_proxy_map *map;
-    struct sl_reviews *access, *tokens; /* apart: any client can send tokens */
-};
 struct sl_visibility_place {
     const struct sl_daemon_options *options;
     const struct sl_config_cluster *config;
     struct sl_pages *pages;         /* lent */
     struct sl_foresight *foresight; /* lent; NULL: no questions are answered */
+    struct sl_daemon_guard *guard;  /* lent; it was started */
 };
-/* What was begun before an error is ended by sl_daemon_visibility_stop. */
-enum sl_code sl_daemon_visibility_start(struct sl_daemon_visibility *v, uv_loop_t *loop,
-                                        struct sl_transport *transport,
+/* Is it served nowhere? */
+bool sl_daemon_visibility_is_off(const struct sl_daemon_options *options);
+/* *server is NULL where it is off; it is stopped with the guard. */
+enum sl_code sl_daemon_visibility_start(struct sl_server **server, uv_loop_t *loop,
                                         const struct sl_visibility_place *place,
                                         struct sl_error *e);
-/* While the transport lives; the loop has to turn once more. May be called again. */
-void sl_daemon_visibility_stop(struct sl_daemon_visibility *v);
 #endif

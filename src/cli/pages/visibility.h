@@ -9,6 +9,8 @@
 
 #define SL_VISIBILITY_GROUP "visibility.kueue.x-k8s.io"
 #define SL_VISIBILITY_GROUP_PATH "/apis/" SL_VISIBILITY_GROUP
+/* The metrics once more, for those who come by way of the API server. */
+#define SL_METRICS_RESOURCE_PATH SL_VISIBILITY_GROUP_PATH "/v1beta2/metrics"
 
 /* SL_VISIBILITY_GROUP_PATH with /VERSION and all below it:
  * clusterqueues/NAME/pendingworkloads and namespaces/NS/localqueues/NAME/pendingworkloads ?limit=N&offset=N&start=true; and

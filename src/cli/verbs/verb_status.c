@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "cli/ctl/ctl.h"
+#include "cli/pages/visibility.h"
 #include "cli/screen/samples.h"
 #include <string.h>
 #include <unistd.h>
 
 #define NAMESPACE "kueue-system"
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/" NAMESPACE "/leases/c1f6bfd2.kueue.x-k8s.io"
-#define LEADER_PODS "/api/v1/namespaces/" NAMESPACE "/pods?labelSelector=sluice.dev%2Fleader%3Dtrue"
 #define SIGN "sluice_cycles_total" /* other servers have metrics as well */
 #define RATE_US 1000000
 
@@ -173,35 +173,15 @@ static enum sl_code look_at_objects(struct status *s, struct sl_error *e)
 
 /* --- metrics ------------------------------------------------------------------------------------------- */
 
-/* The page of the pod that leads, as the API server passes it on. */
-static enum sl_code find_leader(struct status *s, struct sl_buf *path, struct sl_error *e)
-{
-    struct sl_json *pods = NULL;
-    enum sl_code code = sl_remote_get(s->c->remote, LEADER_PODS, &pods, e);
-    const char *name = sl_json_path_text(pods, "items.0.metadata.name", "");
-    if (code == SL_CODE_OK && name[0] == '\0') {
-        code = sl_error_set(e, SL_CODE_NOT_FOUND, "no pod in " NAMESPACE " leads");
-    }
-    if (code == SL_CODE_OK) {
-        sl_buf_print(path, "/api/v1/namespaces/" NAMESPACE "/pods/http:%s:8080/proxy/metrics",
-                     name);
-    }
-    sl_json_free(pods);
-    return code;
-}
-
 static enum sl_code fetch_metrics(struct status *s, bool standalone, struct sl_buf *out,
                                   struct sl_error *e)
 {
     struct sl_buf path = {0};
-    enum sl_code code = SL_CODE_OK;
-    if (s->c->metrics == NULL && standalone) {
-        sl_buf_text(&path, "/metrics");
-    } else if (s->c->metrics == NULL) {
-        code = find_leader(s, &path, e);
+    /* Of a cluster, those of the instance that leads: the API server passes them on. */
+    if (s->c->metrics == NULL) {
+        sl_buf_text(&path, standalone ? "/metrics" : SL_METRICS_RESOURCE_PATH);
     }
-    code =
-        code == SL_CODE_OK ? sl_remote_text(s->c->remote, path.data, s->c->metrics, out, e) : code;
+    enum sl_code code = sl_remote_text(s->c->remote, path.data, s->c->metrics, out, e);
     if (code == SL_CODE_OK && (out->len == 0 || strstr(out->data, SIGN) == NULL)) {
         code = sl_error_set(e, SL_CODE_NOT_FOUND, "these are no metrics of Sluice");
     }

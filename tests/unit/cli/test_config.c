@@ -435,6 +435,17 @@ static void test_config_multikueue_that_does_not_fit_is_refused(void **state)
     ASSERT_REFUSED(cases);
 }
 
+static void test_config_oldest_version_of_tls_is_for_a_cluster(void **state)
+{
+    (void)state;
+    struct sl_config *c = load_good("tls: {minVersion: VersionTLS13}");
+    assert_true(c->cluster.tls_13);
+    sl_config_free(c);
+    c = load_good("tls: {minVersion: VersionTLS12}");
+    assert_false(c->cluster.tls_13);
+    sl_config_free(c);
+}
+
 static void test_config_metric_labels_are_taken_where_their_gate_is_on(void **state)
 {
     (void)state;
@@ -672,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_config_sharing_and_resources_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_selectors_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_multikueue_that_does_not_fit_is_refused),
+        cmocka_unit_test(test_config_oldest_version_of_tls_is_for_a_cluster),
         cmocka_unit_test(test_config_metric_labels_are_taken_where_their_gate_is_on),
         cmocka_unit_test(test_config_metric_labels_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_devices_that_do_not_fit_are_refused),

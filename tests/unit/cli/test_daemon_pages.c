@@ -4,6 +4,7 @@
 /* src/cli/daemon/daemon_pages.c: which pages are served where in cluster mode. Everything stays on loopback. */
 #include "t.h"
 #include "cli/daemon/daemon_pages.h"
+#include "fake_transport.h"
 #include "cli/pages/visibility.h"
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct world {
     struct sl_config_cluster config;
     struct sl_pages pages;
     struct sl_daemon_pages servers;
+    struct sl_daemon_guard guard;
     struct sl_error e;
     bool ready;
 };
@@ -39,15 +41,19 @@ static int teardown(void **state)
 {
     struct world *w = *state;
     sl_daemon_pages_stop(&w->servers);
+    sl_daemon_guard_stop(&w->guard);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
+    assert_int_equal(fake_open_count(), 0);
+    fake_forget();
     sl_mem_free(w);
     return 0;
 }
 
 static enum sl_code start(struct world *w)
 {
-    return sl_daemon_pages_start(&w->servers, &w->loop, &w->options, &w->config, &w->pages, &w->e);
+    const struct sl_pages_place place = {&w->loop, &w->options, &w->config, &w->pages, &w->guard};
+    return sl_daemon_pages_start(&w->servers, &place, &w->e);
 }
 
 static void stop_waiting(uv_timer_t *timer)
@@ -74,17 +80,21 @@ static int ask(struct world *w, struct sl_server *server, const char *path)
     timer.data = &late;
     uv_timer_start(&timer, stop_waiting, 5000, 0);
     ssize_t got = -1;
-    while (got <= 0 && !late) {
+    while (got < 0 && !late) {
         uv_run(&w->loop, UV_RUN_NOWAIT);
         got = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
     }
     uv_close((uv_handle_t *)&timer, NULL);
     uv_run(&w->loop, UV_RUN_NOWAIT);
     close(fd);
-    assert_true(got > 0);
-    text[got] = '\0';
-    assert_int_equal(sscanf(text, "HTTP/1.1 %d", &status), 1);
-    return status;
+    text[got > 0 ? got : 0] = '\0';
+    return sscanf(text, "HTTP/1.1 %d", &status) == 1 ? status
+                                                     : 0; /* 0: it does not speak plain HTTP */
+}
+
+static bool answers_in_plain(struct world *w, struct sl_server *server)
+{
+    return ask(w, server, "/metrics") != 0;
 }
 
 static void test_daemon_pages_with_a_kubeconfig_are_nowhere_unless_asked_for(void **state)
@@ -130,7 +140,7 @@ static void test_daemon_pages_in_a_pod_are_where_the_configuration_says(void **s
 {
     struct world *w = *state;
     w->options.kubeconfig = NULL;
-    w->config.metrics_address = "127.0.0.1:0";
+    w->config.metrics_address = "http://127.0.0.1:0";
     w->config.health_address = "127.0.0.2:0";
     w->config.readiness_name = "ready";
     w->config.liveness_name = "alive";
@@ -146,7 +156,8 @@ static void test_daemon_pages_at_one_address_share_a_server(void **state)
 {
     struct world *w = *state;
     w->options.kubeconfig = NULL;
-    w->config.metrics_address = w->config.health_address = "127.0.0.1:0";
+    w->config.metrics_address = "http://127.0.0.1:0";
+    w->config.health_address = "127.0.0.1:0";
     assert_int_equal(start(w), SL_CODE_OK);
     assert_null(w->servers.health);
     assert_int_equal(ask(w, w->servers.metrics, "/healthz"), 200);
@@ -164,15 +175,48 @@ static void test_daemon_pages_at_zero_are_off(void **state)
     assert_int_equal(ask(w, w->servers.health, "/metrics"), 404);
 }
 
+/* As Kueue's: with TLS, and for nobody who shows no token. The probes are plain, beside them. */
+static void test_daemon_pages_metrics_in_a_pod_are_guarded(void **state)
+{
+    struct world *w = *state;
+    w->options.kubeconfig = NULL;
+    w->config.metrics_address = w->config.health_address = "127.0.0.1:0";
+    assert_int_equal(
+        sl_daemon_guard_start(&w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop}, &w->e),
+        SL_CODE_OK);
+    assert_int_equal(start(w), SL_CODE_OK);
+    assert_null(w->servers.metrics);
+    assert_non_null(w->servers.guarded);
+    assert_ptr_equal(w->guard.servers[0], w->servers.guarded);
+    assert_int_equal(ask(w, w->servers.health, "/metrics"), 404);
+    assert_int_equal(ask(w, w->servers.health, "/healthz"), 200);
+    assert_false(answers_in_plain(w, w->servers.guarded));
+}
+
+static void test_daemon_pages_metrics_without_an_address_are_at_kueues(void **state)
+{
+    struct world *w = *state;
+    w->options.kubeconfig = NULL;
+    w->config.health_address = "0";
+    assert_int_equal(
+        sl_daemon_guard_start(&w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop}, &w->e),
+        SL_CODE_OK);
+    if (start(w) == SL_CODE_OK) { /* else somebody else is there */
+        assert_int_equal(sl_server_port(w->servers.guarded), 8443);
+    } else {
+        assert_has(w->e.text, ":8443");
+    }
+}
+
 static void test_daemon_pages_bad_addresses_are_refused(void **state)
 {
     struct world *w = *state;
     w->options.kubeconfig = NULL;
-    w->config.metrics_address = ":http";
+    w->config.metrics_address = "http://:http";
     assert_int_equal(start(w), SL_CODE_BAD_REQUEST);
     assert_has(w->e.text, ":http");
     sl_error_clear(&w->e);
-    w->config.metrics_address = "somewhere";
+    w->config.metrics_address = "http://somewhere";
     assert_int_equal(start(w), SL_CODE_BAD_REQUEST);
     assert_has(w->e.text, "somewhere");
 }
@@ -187,6 +231,8 @@ int main(void)
         T(test_daemon_pages_in_a_pod_are_where_the_configuration_says),
         T(test_daemon_pages_at_one_address_share_a_server),
         T(test_daemon_pages_at_zero_are_off),
+        T(test_daemon_pages_metrics_in_a_pod_are_guarded),
+        T(test_daemon_pages_metrics_without_an_address_are_at_kueues),
         T(test_daemon_pages_bad_addresses_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ struct world {
     struct sl_daemon_options options;
     struct sl_config_cluster config;
     struct sl_pages pages;
-    struct sl_daemon_visibility visibility;
+    struct sl_daemon_guard guard;
+    struct sl_server *visibility;
     struct sl_error e;
 };
 
@@ -28,8 +29,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct world *w = *state;
-    sl_daemon_visibility_stop(&w->visibility);
-    sl_daemon_visibility_stop(&w->visibility); /* again, as at the end of a daemon that failed */
+    sl_daemon_guard_stop(&w->guard);
+    sl_daemon_guard_stop(&w->guard); /* again, as at the end of a daemon that failed */
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
     assert_int_equal(fake_open_count(), 0);
@@ -40,8 +41,15 @@ static int teardown(void **state)
 
 static enum sl_code start(struct world *w)
 {
-    const struct sl_visibility_place place = {&w->options, &w->config, &w->pages, NULL};
-    return sl_daemon_visibility_start(&w->visibility, &w->loop, NULL, &place, &w->e);
+    const struct sl_visibility_place place = {&w->options, &w->config, &w->pages, NULL, &w->guard};
+    enum sl_code code = sl_daemon_visibility_is_off(&w->options)
+                            ? SL_CODE_OK
+                            : sl_daemon_guard_start(&w->guard,
+                                                    &(struct sl_daemon_guard_start){
+                                                        &w->loop, NULL, w->options.tls_dir, false},
+                                                    &w->e);
+    return code == SL_CODE_OK ? sl_daemon_visibility_start(&w->visibility, &w->loop, &place, &w->e)
+                              : code;
 }
 
 static unsigned free_port(void)
@@ -60,11 +68,11 @@ static void test_daemon_visibility_with_a_kubeconfig_is_nowhere_unless_asked_for
     struct world *w = *state;
     w->options.kubeconfig = "k";
     assert_int_equal(start(w), SL_CODE_OK);
-    assert_null(w->visibility.server);
+    assert_null(w->visibility);
     assert_int_equal(fake_count, 0); /* nobody is asked anything either */
     w->options.visibility_listen = "127.0.0.1:0";
     assert_int_equal(start(w), SL_CODE_OK);
-    assert_non_null(w->visibility.server);
+    assert_non_null(w->visibility);
     assert_has(fake_last()->path, "extension-apiserver-authentication");
 }
 
@@ -74,7 +82,7 @@ static void test_daemon_visibility_in_a_pod_is_where_the_configuration_says(void
     w->config.visibility_address = "127.0.0.1";
     w->config.visibility_port = free_port();
     assert_int_equal(start(w), SL_CODE_OK);
-    assert_int_equal(sl_server_port(w->visibility.server), w->config.visibility_port);
+    assert_int_equal(sl_server_port(w->visibility), w->config.visibility_port);
 }
 
 static void test_daemon_visibility_is_switched_off_by_0(void **state)
@@ -82,7 +90,7 @@ static void test_daemon_visibility_is_switched_off_by_0(void **state)
     struct world *w = *state;
     w->options.visibility_listen = "0";
     assert_int_equal(start(w), SL_CODE_OK);
-    assert_null(w->visibility.server);
+    assert_null(w->visibility);
 }
 
 static void test_daemon_visibility_without_its_certificate_does_not_start(void **state)
@@ -97,15 +105,15 @@ static void test_daemon_visibility_without_its_certificate_does_not_start(void *
 static void test_daemon_visibility_whose_address_is_taken_does_not_start(void **state)
 {
     struct world *w = *state;
-    struct sl_daemon_visibility first;
+    struct sl_daemon_guard first;
     w->config.visibility_address = "127.0.0.1";
     w->config.visibility_port = free_port();
     assert_int_equal(start(w), SL_CODE_OK);
-    first = w->visibility;
-    w->visibility = (struct sl_daemon_visibility){0};
+    first = w->guard;
+    w->guard = (struct sl_daemon_guard){0};
     assert_int_equal(start(w), SL_CODE_INTERNAL);
     assert_has(w->e.text, "cannot listen on 127.0.0.1:");
-    sl_daemon_visibility_stop(&first);
+    sl_daemon_guard_stop(&first);
 }
 
 int main(void)

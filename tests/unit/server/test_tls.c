@@ -288,6 +288,20 @@ static void test_tls_old_versions_and_plain_http_are_not_spoken(void **state)
     close(fd);
 }
 
+static void test_tls_12_is_not_spoken_where_13_is_required(void **state)
+{
+    struct fixture *f = *state;
+    struct client c;
+    assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
+    sl_tls_require_13(f->tls);
+    start(f);
+    assert_true(dial(f, &c, NULL, "NORMAL:-VERS-ALL:+VERS-TLS1.2") < 0);
+    hang_up(&c);
+    assert_true(dial(f, &c, NULL, "NORMAL") >= 0);
+    request(f, &c, GET("/page/one"), "page /page/one");
+    hang_up(&c);
+}
+
 static void test_tls_guard_refuses_with_a_status(void **state)
 {
     struct fixture *f = *state;
@@ -400,6 +414,7 @@ int main(void)
         TEST(test_tls_serves_with_a_certificate_of_its_own),
         TEST(test_tls_client_certificate_reaches_the_guard_whoever_signed_it),
         TEST(test_tls_old_versions_and_plain_http_are_not_spoken),
+        TEST(test_tls_12_is_not_spoken_where_13_is_required),
         TEST(test_tls_guard_refuses_with_a_status),
         TEST(test_tls_request_waits_until_the_guard_knows),
         TEST(test_tls_server_stops_while_a_request_waits),
