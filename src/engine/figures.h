@@ -21,13 +21,15 @@ struct sl_unadmitted {
 typedef void sl_unadmitted_fn(void *context, const struct sl_unadmitted *unadmitted);
 void sl_engine_unadmitted(const struct sl_engine *g, enum sl_kind kind, const char *ns,
                           const char *name, sl_unadmitted_fn *visit, void *context);
-/* How many sorts of workloads, by what they ask for, wait in a ClusterQueue: what is tried as one. One that waits by itself,
- * and each in a StrictFIFO queue, is one. False: they are not told apart (equivalence_hashing). */
+/* How many sorts of workloads, by what they ask for, wait in a ClusterQueue. Of very many that are tried, or wait, by
+ * themselves, each is taken for a sort of its own. False: they are not told apart (equivalence_hashing). */
 struct sl_pending_shapes {
     uint32_t active, inadmissible;
 };
 bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_queue,
                               struct sl_pending_shapes *out);
+/* Is there a Cohort of that name, with an object or named by others? */
+bool sl_engine_has_cohort(const struct sl_engine *g, const char *name);
 /* The Cohorts above a ClusterQueue, from below. */
 void sl_engine_cohorts_above(const struct sl_engine *g, const char *cluster_queue,
                              sl_qnode_fn *visit, void *context);

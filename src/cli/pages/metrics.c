@@ -187,7 +187,7 @@ static const struct sl_metrics_family families[] = {
      sl_metrics_pending, NULL},
     {"kueue_unadmitted_workloads", "Workloads that are not admitted, by why", sl_metrics_unadmitted,
      NULL},
-    {"kueue_pending_scheduling_hashes", "Sorts of pending workloads: what is tried as one",
+    {"kueue_pending_scheduling_hashes", "Sorts of pending workloads, by what they ask for",
      sl_metrics_shapes, NULL},
     {"kueue_admission_cycle_preemption_skips",
      "Workloads that would have preempted but for others, in the last cycle with any",

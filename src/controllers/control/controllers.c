@@ -12,6 +12,7 @@
 #include "controllers/control/run_times.h"
 #include "controllers/jobs/job_wish.h"
 #include "controllers/work/classes.h"
+#include "engine/figures.h"
 #include <string.h>
 
 #define STEP_LIMIT 32u /* keys or decisions per controller and step */
@@ -245,6 +246,12 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     }
 }
 
+static bool has_cohort(void *context, const char *name)
+{
+    const struct sl_controllers *c = context;
+    return sl_engine_has_cohort(c->options.engine, name);
+}
+
 static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
                      struct sl_json *object)
 {
@@ -263,6 +270,9 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         } else {
             feed_engine(c, kind, object, deleted);
             sl_workload_meters_observe(&c->workloads.meters, kind, object, deleted);
+            if (deleted && (kind == SL_KIND_COHORT || kind == SL_KIND_CLUSTER_QUEUE)) {
+                sl_workload_meters_sweep(&c->workloads.meters, has_cohort, c);
+            }
         }
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());

@@ -187,6 +187,19 @@ void sl_meters_forget(struct sl_meters *m, const char *owner)
     }
 }
 
+void sl_meters_sweep(struct sl_meters *m, const char *prefix,
+                     bool (*keeps)(void *context, const char *owner), void *context)
+{
+    SL_PRE(m != NULL && keeps != NULL);
+    for (struct sl_map_item e = {0}; sl_map_each(m->owners, &e);) {
+        if (strncmp(e.key, prefix, strlen(prefix)) == 0 && !keeps(context, e.key)) {
+            struct meter *first = e.value.pointer;
+            (void)sl_map_remove(m->owners, e.key, NULL);
+            free_chain(m, first);
+        }
+    }
+}
+
 static void add_number(struct sl_buf *out, uint64_t n)
 {
     char text[24];

@@ -42,6 +42,9 @@ void sl_meters_time(struct sl_meters *m, const struct sl_series *s, enum sl_mete
                     int64_t took_us);
 /* The owner was deleted: its series end. */
 void sl_meters_forget(struct sl_meters *m, const char *owner);
+/* The same for each owner that begins so and is not to be kept. */
+void sl_meters_sweep(struct sl_meters *m, const char *prefix,
+                     bool (*keeps)(void *context, const char *owner), void *context);
 /* All series of that name, each with the label of the role that this process has. */
 void sl_meters_print(const struct sl_meters *m, const char *name, const char *role,
                      struct sl_buf *out);

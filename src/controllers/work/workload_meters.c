@@ -12,6 +12,7 @@
 #define NAME_SIZE 96
 #define KEY_SIZE 512
 #define CLASS_SIZE 300
+#define COHORT "cohort " /* before its name, as an owner of series */
 
 void sl_workload_meters_init(struct sl_workload_meters *m, struct sl_metered metered)
 {
@@ -97,7 +98,26 @@ const char *sl_workload_meters_custom(const struct sl_workload_meters *m, enum s
 /* Unlike any name of a queue. */
 static void print_cohort(const char *cohort, char out[static KEY_SIZE])
 {
-    (void)snprintf(out, KEY_SIZE, "cohort %s", cohort);
+    (void)snprintf(out, KEY_SIZE, COHORT "%s", cohort);
+}
+
+struct tree {
+    bool (*has_cohort)(void *context, const char *name);
+    void *context;
+};
+
+static bool is_in_tree(void *context, const char *owner)
+{
+    const struct tree *t = context;
+    return t->has_cohort(t->context, owner + strlen(COHORT));
+}
+
+void sl_workload_meters_sweep(struct sl_workload_meters *m,
+                              bool (*has_cohort)(void *context, const char *name), void *context)
+{
+    SL_PRE(m != NULL && has_cohort != NULL);
+    struct tree t = {has_cohort, context};
+    sl_meters_sweep(&m->meters, COHORT, is_in_tree, &t);
 }
 
 static void observe_local_queue(struct sl_workload_meters *m, const struct sl_json *object,

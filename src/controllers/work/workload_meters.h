@@ -30,6 +30,9 @@ void sl_workload_meters_fini(struct sl_workload_meters *m);
 /* A queue or Cohort was seen or deleted; other kinds are ignored. */
 void sl_workload_meters_observe(struct sl_workload_meters *m, enum sl_kind kind,
                                 const struct sl_json *object, bool gone);
+/* The series of Cohorts that are not in the tree any more end. */
+void sl_workload_meters_sweep(struct sl_workload_meters *m,
+                              bool (*has_cohort)(void *context, const char *name), void *context);
 /* The custom labels of a series about that object, with a comma before each; lent until it is observed again. */
 const char *sl_workload_meters_custom(const struct sl_workload_meters *m, enum sl_kind kind,
                                       const char *ns, const char *name);

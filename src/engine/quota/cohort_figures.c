@@ -54,6 +54,13 @@ void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
     sl_mem_free(admitted);
 }
 
+bool sl_engine_has_cohort(const struct sl_engine *g, const char *name)
+{
+    SL_PRE(g != NULL && name != NULL);
+    sl_qnode_id qnode = sl_qnode_find(g, false, name);
+    return qnode != SL_NO_ID && assignments(g->qnodes[qnode]);
+}
+
 void sl_engine_cohorts_above(const struct sl_engine *g, const char *cluster_queue,
                              sl_qnode_fn *visit, void *context)
 {

@@ -14,6 +14,7 @@
 #include "policy/queues/heap.h"
 #include "policy/queues/lanes.h"
 #include "policy/requests/requests.h"
+#include "policy/requests/shape.h"
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
@@ -153,15 +154,82 @@ void sl_engine_unadmitted(const struct sl_engine *g, enum sl_kind kind, const ch
 
 /* --- shapes ------------------------------------------------------------------------------------ */
 
-/* In the line of a queue is one workload of each sort that may be tried. */
-static uint32_t in_line(sl_qnode_id queue)
+/* Of what is tried, or waits, by itself in a queue so many are compared; of more each is taken for another sort, so that a
+ * page does not take longer than that. A power of two. */
+#define COMPARED_MAX 1024u
+
+struct sorts {
+    uint64_t seen[2 * COMPARED_MAX]; /* by hash; 0 = free */
+    uint32_t compared, count;
+};
+
+static void add_sort(struct sorts *s, sl_workload_id id)
 {
-    uint32_t count = 0;
+    uint64_t hash = sl_shape_hash(id);
+    hash = hash == 0 ? 1 : hash;
+    uint32_t at = (uint32_t)(hash % (2 * COMPARED_MAX));
+    while (s->seen[at] != 0 && s->seen[at] != hash) {
+        at = (at + 1) % (2 * COMPARED_MAX);
+    }
+    s->count += s->seen[at] == 0;
+    s->seen[at] = hash;
+    s->compared++;
+}
+
+static void add_heap(struct sorts *s, sl_heap_id heap)
+{
+    uint32_t count = sl_heap_count(heap);
+    uint32_t left = COMPARED_MAX - s->compared;
+    uint32_t looked_at = count < left ? count : left;
+    for (uint32_t i = 0; i < looked_at; i++) {
+        add_sort(s, sl_heap_at(heap, i + 1));
+    }
+    sl_effort_add(looked_at);
+    s->count += count - looked_at;
+}
+
+/* In the line of a queue is one workload of each sort that may be tried, or each one (StrictFIFO). */
+static void add_line(struct sorts *s, sl_qnode_id queue)
+{
     for (sl_heap_id heap = SL_HEAP_OF_QUEUE(queue); heap != SL_NO_ID;
          heap = sl_fronts_next_heap(queue, heap)) {
-        count += sl_heap_count(heap);
+        add_heap(s, heap);
     }
-    return count;
+}
+
+/* What waits for a change: all of a sort together, or by itself. */
+static void add_parked(struct sorts *s, sl_qnode_id queue)
+{
+    uint32_t together = 0;
+    for (uint32_t at = sl_lanes_first(queue, true); at != SL_NO_ID; at = sl_lanes_next(at)) {
+        if (s->compared < COMPARED_MAX && sl_lanes_best(at) != SL_NO_ID) {
+            add_sort(s, sl_lanes_best(at));
+        } else {
+            together++;
+        }
+        sl_effort_add(1);
+    }
+    s->count += together;
+    add_heap(s, SL_HEAP_OF_ALONE(queue));
+    add_heap(s, SL_HEAP_OF_BACKOFF(queue));
+}
+
+/* In a queue that is stopped or cannot be used nothing is in line. */
+static void add_stopped(const struct sl_engine *g, struct sorts *s, sl_qnode_id queue)
+{
+    const struct sl_qnode_entry *n = g->qnodes[queue];
+    uint32_t left = 4 * COMPARED_MAX; /* to be looked at */
+    for (const struct sl_local_queue *q = n->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID && left > 0 && s->compared < COMPARED_MAX;
+             id = g->workloads[id].next, left--) {
+            if (sl_workloads[id].phase == SL_PHASE_PENDING &&
+                g->workloads[id].counted_at == queue) {
+                add_sort(s, id);
+            }
+        }
+    }
+    sl_effort_add(4 * COMPARED_MAX - left);
+    s->count += n->tally.pending > s->compared ? n->tally.pending - s->compared : 0;
 }
 
 bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_queue,
@@ -172,14 +240,15 @@ bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_que
     if (!g->settings.policy.equivalence_hashing || qnode == SL_NO_ID) {
         return false;
     }
-    uint32_t parked =
-        sl_heap_count(SL_HEAP_OF_ALONE(qnode)) + sl_heap_count(SL_HEAP_OF_BACKOFF(qnode));
-    for (uint32_t at = sl_lanes_first(qnode, true); at != SL_NO_ID; at = sl_lanes_next(at)) {
-        parked++;
-        sl_effort_add(1);
+    struct sorts *line = sl_mem_new(2, sizeof *line);
+    struct sorts *parked = &line[1];
+    if (g->qnodes[qnode]->active) {
+        add_line(line, qnode);
+        add_parked(parked, qnode);
+    } else {
+        add_stopped(g, parked, qnode);
     }
-    bool open = g->qnodes[qnode]->active;
-    *out = (struct sl_pending_shapes){.active = open ? in_line(qnode) : 0,
-                                      .inadmissible = parked + (open ? 0 : in_line(qnode))};
+    *out = (struct sl_pending_shapes){.active = line->count, .inadmissible = parked->count};
+    sl_mem_free(line);
     return true;
 }

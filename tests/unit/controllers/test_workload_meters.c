@@ -166,6 +166,12 @@ static void test_workload_meters_evictions_are_timed_from_readiness_to_the_free_
     sl_json_free(wl);
 }
 
+static bool is_root(void *context, const char *name)
+{
+    (void)context;
+    return strcmp(name, "root") == 0;
+}
+
 static void test_workload_meters_admissions_count_for_each_cohort_until_it_is_gone(void **state)
 {
     (void)state;
@@ -176,6 +182,15 @@ static void test_workload_meters_admissions_count_for_each_cohort_until_it_is_go
            "cohort=\"org\",priority_class=\"high\"", "2");
     sl_workload_meters_observe(&m, SL_KIND_COHORT, cohort, true);
     assert_true(is_empty("kueue_cohort_subtree_admitted_workloads_total"));
+    sl_workload_meters_admitted_below(&m, wl, "root");
+    sl_workload_meters_admitted_below(&m, wl, "named"); /* without an object */
+    sl_workload_meters_sweep(&m, is_root, NULL);
+    expect("kueue_cohort_subtree_admitted_workloads_total",
+           "cohort=\"root\",priority_class=\"high\"", "1");
+    struct sl_buf out = {0};
+    sl_meters_print(&m.meters, "kueue_cohort_subtree_admitted_workloads_total", "leader", &out);
+    assert_null(strstr(out.data, "named"));
+    sl_buf_fini(&out);
     sl_json_free(cohort);
     sl_json_free(wl);
 }

@@ -171,6 +171,40 @@ static void test_waiting_sorts_are_what_is_tried_as_one(void **state)
     expect_shapes(1, 1); /* not tried yet; and "b", which does not fit beside "a" */
 }
 
+static void test_waiting_sorts_in_a_strict_queue_are_told_apart(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "10", ",\"queueingStrategy\":\"StrictFIFO\"");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "first", "lq", 1, "10");
+    world_settle(&w);
+    world_add_workload(&w, "a", "lq", 1, "4");
+    world_add_workload(&w, "b", "lq", 1, "4");
+    world_add_workload(&w, "c", "lq", 1, "1");
+    world_settle(&w);
+    expect_shapes(2, 0);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    world_settle(&w);
+    expect_shapes(0, 2);
+}
+
+static void test_waiting_of_more_than_are_compared_each_is_a_sort(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "10", ",\"queueingStrategy\":\"StrictFIFO\"");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    for (unsigned i = 0; i < 1030; i++) {
+        char name[20];
+        (void)snprintf(name, sizeof name, "w%u", i);
+        world_add_workload(&w, name, "lq", 1, "11");
+    }
+    expect_shapes(1 + 6, 0);
+}
+
 static void test_waiting_victims_of_others_are_looked_for_again(void **state)
 {
     (void)state;
@@ -212,6 +246,8 @@ int main(void)
         TEST(for_checks_is_a_reason),
         TEST(of_a_moved_workload_is_counted_where_it_is),
         TEST(sorts_are_what_is_tried_as_one),
+        TEST(sorts_in_a_strict_queue_are_told_apart),
+        TEST(of_more_than_are_compared_each_is_a_sort),
         TEST(victims_of_others_are_looked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
