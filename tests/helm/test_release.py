@@ -2,6 +2,8 @@
 
 The daemon runs beside the control plane with the rights that the chart gives; pods of Deployments are fakes. In the place of a Kueue that runs,
 the tests write what it would have written. One class, in the order of the names: each goes on from where the last has left the release."""
+import re
+
 import helm_scene
 import test_takeover
 import work_scene
@@ -237,6 +239,26 @@ class Release(work_scene.WorkScene):
         self.kueue_is_installed(False)
         self.sluice_is_installed()
         self.assertEqual(self.uid(queue), before)
+        self.decides()
+        self.create(job("after", "main", run_for="100ms"))
+        self.finished("after")
+
+    def test_6_kustomize_takes_over_as_well(self):
+        """The steps of docs/migration.md, over and back, typed."""
+        queue = self.queues(4)
+        before = self.uid(queue)
+        helm("uninstall")
+        helm("install", KUEUE_CHART)
+        silence_kueue()
+        steps = re.findall(r"`(kubectl [^`]*)`", (ROOT / "docs/migration.md").read_text().split("\n## Over\n")[1].split("\n## Back\n")[0].replace("\n   ", " "))
+        typed = [s for s in steps if s.split()[1] not in ("get",)]
+        self.assertEqual([s.split()[1] for s in typed], ["-n", "delete", "delete", "replace", "apply", "apply"])
+        for step in typed:
+            self.plane.kubectl(*(str(ROOT / w) if w.startswith("deploy/") else w for w in step.split()[1:]))
+        self.assertEqual([self.exists(path) for path in HOOKS], [False, False])
+        self.sluice_is_installed()
+        self.assertEqual(self.uid(queue), before)
+        self.assertEqual(self.plane.get(ROLE)["metadata"]["labels"]["app.kubernetes.io/name"], "sluice")
         self.decides()
         self.create(job("after", "main", run_for="100ms"))
         self.finished("after")

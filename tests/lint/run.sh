@@ -44,6 +44,7 @@ check both-answers env LC_ALL=C sort -c -u specs/both_answers.txt
 check cases tests/conformance/format.py --check tests/conformance/cases/*/*.json
 check defects tests/defects/run.py --build "$build" --table check
 check reference make --no-print-directory -s BUILD="$build" reference-check
+check chart tests/lint/chart.py
 check metrics tests/lint/metrics.py
 check idle tests/lint/idle.py
 check way tests/lint/way.sh
