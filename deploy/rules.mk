@@ -27,7 +27,7 @@ sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the pa
 .PHONY: image
 image: $(BUILD)/sluiced ## write BUILD/sluice-image.tar, an OCI image, without a container engine; the same commit and packages give the same bytes
 	@rm -rf $(BUILD)/image && mkdir -p $(BUILD)/image && strip -o $(BUILD)/image/sluiced $<
-	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0); \
+	@export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)}; \
 	    deploy/container/rootfs.sh $(BUILD)/image/sluiced $(BUILD)/image/root && \
 	    deploy/container/image.py $(BUILD)/image/root sluice:$$($< --version | awk '{print $$2}') >$(BUILD)/sluice-image.tar
 
