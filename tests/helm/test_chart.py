@@ -137,7 +137,7 @@ class Chart(unittest.TestCase):
         self.assertEqual(spec["template"]["metadata"]["annotations"]["n"], "o")
         self.assertEqual({k: v for k, v in found[BUDGET]["spec"].items() if k != "selector"}, {"minAvailable": 2})
 
-    def test_a_gate_of_zero_is_a_value(self):
+    def test_zero_is_a_value(self):
         self.assertEqual(self.render(controllerManager={"replicas": 0})[DEPLOYMENT]["spec"]["replicas"], 0)
         self.assertIn("--zap-log-level=0", self.container(controllerManager={"manager": {"logLevel": 0}})["args"])
 

@@ -35,7 +35,7 @@ def kueue_first():
     """Before the controllers start: the garbage collector looks for new kinds only every 30 s."""
     plane = helm_scene.cluster_scene._plane
     helm_scene.only_others()
-    helm("install", KUEUE_CHART)
+    helm("install", KUEUE_CHART, "--set=controllerManager.manager.podAnnotations.of=ours")
     silence_kueue()
     plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
 
@@ -115,9 +115,14 @@ class Release(work_scene.WorkScene):
         eventually(lambda: len(self.pods("running")) == 2, what="its pods")
         before = self.seen()
 
-        helm("upgrade", CHART, IMAGE)
+        done = helm_scene.run("upgrade", "kueue", CHART, "--reuse-values", "--namespace", NAMESPACE, kubeconfig=self.plane.run / "admin.kubeconfig")
+        self.assertIn("use --reset-then-reuse-values", done.stderr)
+        self.kueue_is_installed()
+        helm("upgrade", CHART, IMAGE, "--reset-then-reuse-values")
         self.kueue_is_installed(False)
         self.sluice_is_installed()
+        template = self.plane.get(f"{DEPLOYMENTS}/sluice-controller-manager")["spec"]["template"]
+        self.assertEqual(template["metadata"]["annotations"]["of"], "ours") # the user's values are taken over
         self.plane.wait(policies_work, "the policies in force")
         self.assertEqual({path: self.uid(path) for path in multi}, multi)
         eventually(self.may_make_queues, what="jane's right")
@@ -133,7 +138,7 @@ class Release(work_scene.WorkScene):
 
         self.assertEqual(d.stop(), 0)
         before = self.seen()
-        helm("rollback", "1")
+        helm("rollback", "1") # what was refused is no revision
         silence_kueue()
         self.kueue_is_installed()
         self.sluice_is_installed(False)
