@@ -23,10 +23,11 @@ sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the pa
 	@deploy/container/sbom.py $< ca-certificates >$(BUILD)/sluiced.spdx.json.new && mv $(BUILD)/sluiced.spdx.json.new $(BUILD)/sluiced.spdx.json
 	@echo "sbom: $$(grep -c '"versionInfo"' $(BUILD)/sluiced.spdx.json) packages in $(BUILD)/sluiced.spdx.json"
 
-# The time that stands in the image's files: of the commit, so that everyone who builds it gets the same bytes.
+# The time in the image's files is the commit's, so that everyone who builds it gets the same bytes. A build ID is of the debug information as
+# well, which has the directory of the build: the program goes without.
 .PHONY: image
 image: $(BUILD)/sluiced ## write BUILD/sluice-image.tar, an OCI image, without a container engine; the same commit and packages give the same bytes
-	@rm -rf $(BUILD)/image && mkdir -p $(BUILD)/image && strip -o $(BUILD)/image/sluiced $<
+	@rm -rf $(BUILD)/image && mkdir -p $(BUILD)/image && strip -R .note.gnu.build-id -o $(BUILD)/image/sluiced $<
 	@export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)}; \
 	    deploy/container/rootfs.sh $(BUILD)/image/sluiced $(BUILD)/image/root && \
 	    deploy/container/image.py $(BUILD)/image/root sluice:$$($< --version | awk '{print $$2}') >$(BUILD)/sluice-image.tar
