@@ -17,7 +17,7 @@ bool sl_admission_check_provisions(const struct sl_json *check)
                   SL_CHECK_CONTROLLER_PROVISIONING) == 0;
 }
 
-/* Nobody answers such a check here: what is admitted under it would wait for ever. */
+/* No controller here answers such a check: what is admitted under it would wait for ever. */
 static bool runs_elsewhere(const struct sl_json *check)
 {
     return strcmp(sl_json_path_text(check, "spec.controllerName", ""), ELSEWHERE) == 0;

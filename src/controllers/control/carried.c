@@ -337,30 +337,28 @@ static void tell_pending(const struct sl_carried *k, const struct sl_json *wl)
 {
     static const char gated[] = "Admission is gated by: ";
     char message[1100];
-    if (strcmp(k->reason, "AdmissionGated") == 0 &&
-        strncmp(k->d.message, gated, sizeof gated - 1) == 0) {
-        snprintf(message, sizeof message, "Workload admission is gated by: %s",
-                 k->d.message + sizeof gated - 1);
-        tell(k, wl, false, k->reason, message);
-    } else {
-        tell(k, wl, true, k->reason, k->d.message);
-    }
+    bool waits_for_gates = strcmp(k->reason, "AdmissionGated") == 0 &&
+                           strncmp(k->d.message, gated, sizeof gated - 1) == 0;
+    snprintf(message, sizeof message, "%s%s",
+             waits_for_gates ? "Workload admission is gated by: " : "",
+             k->d.message + (waits_for_gates ? sizeof gated - 1 : 0));
+    tell(k, wl, !waits_for_gates, k->reason, message);
     tell_waiting(k, wl);
 }
 
-static void tell_ungated(const struct sl_carried *k, const struct sl_json *wl)
+static void note_ungated(const struct sl_carried *k, const struct sl_json *wl)
 {
     bool ended = !sl_json_path_bool(wl, "spec.active", true) || sl_condition_true(wl, "Finished");
     if (k->gated && !is_gated(wl) && !ended) {
-        tell(k, wl, false, "AdmissionGateCleared",
-             "Admission gate cleared, workload is now admissible");
+        sl_recorder_record(k->c->events, SL_KIND_WORKLOAD, wl, false, "AdmissionGateCleared",
+                           "Admission gate cleared, workload is now admissible", sl_clock_now_ms());
     }
 }
 
 void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
 {
     SL_PRE(k != NULL);
-    tell_ungated(k, wl);
+    note_ungated(k, wl);
     switch (k->d.kind) {
     case SL_DECIDE_RESERVE:
     case SL_DECIDE_ADMIT:

@@ -5,7 +5,7 @@
 #include "engine/conditions/message.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "engine/conditions/room.h"
+#include "engine/conditions/unplaced.h"
 #include "engine/journal/status_text.h"
 #include "engine/records/names.h"
 #include "engine/state.h"
@@ -81,12 +81,12 @@ static void add_placement(const struct sl_engine *g, sl_workload_id id, char *ou
 }
 
 /* Beside what else is in the way of its pod set, where something is. */
-static void gather_placement(const struct sl_engine *g, uint32_t pod_set, bool *told)
+static void gather_placement(const struct sl_engine *g, uint32_t pod_set, bool *said)
 {
     const struct sl_placement_failure *f = &sl_assignment.topology_failure;
     if (f->miss != SL_PLACEMENT_OK && f->miss != SL_PLACEMENT_NO_TREE && f->pod_set == pod_set) {
         (void)sl_clause_of_placement(g, sl_assignment.workload, gathered[gathered_count++]);
-        *told = true;
+        *said = true;
     }
 }
 
@@ -127,21 +127,21 @@ static bool makes_do_with_fewer(sl_workload_id id)
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     SL_PRE(g != NULL);
-    bool told = sl_assignment.topology_failure.miss == SL_PLACEMENT_OK;
+    bool said = sl_assignment.topology_failure.miss == SL_PLACEMENT_OK;
     out[0] = '\0';
     gathered_count = 0;
     for (uint32_t i = 0; i < sl_assignment.detail_count; i++) {
         uint32_t pod_set = sl_assignment.details[i].pod_set;
         sl_clause_of_detail(g, &sl_assignment.details[i], gathered[gathered_count++]);
         if (!is_of(i + 1, pod_set)) {
-            gather_placement(g, pod_set, &told);
+            gather_placement(g, pod_set, &said);
             add_gathered(g, pod_set, out);
         }
     }
     if (sl_assignment.details_left_out > 0) {
         add(out, ", and %u more reasons", sl_assignment.details_left_out);
     }
-    if (!told) {
+    if (!said) {
         add_placement(g, sl_assignment.workload, out);
     }
     if (out[0] != '\0' && makes_do_with_fewer(sl_assignment.workload)) {

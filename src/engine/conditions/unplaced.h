@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Why pods have no place in a topology, in Kueue's words; what Sluice knows beside them follows behind. Owns nothing. */
-#ifndef SL_ENGINE_ROOM_H
-#define SL_ENGINE_ROOM_H
+#ifndef SL_ENGINE_UNPLACED_H
+#define SL_ENGINE_UNPLACED_H
 #include "engine/conditions/clauses.h"
 
 /* From sl_assignment.topology_failure, of a pod set of that workload. True: it is an error that ends the search, and no

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The figures are policy's. */
-#include "engine/conditions/room.h"
+#include "engine/conditions/unplaced.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "engine/records/names.h"
