@@ -557,6 +557,36 @@ static void in_too_long(void)
     pass(61 * SECOND);
 }
 
+static void as_before(void)
+{
+    settings.granular_reasons = false;
+    reopen();
+}
+
+static void in_older_full(void)
+{
+    as_before();
+    in_full();
+}
+
+static void in_older_queue_stopped(void)
+{
+    as_before();
+    in_queue_stopped();
+}
+
+static void in_older_gated(void)
+{
+    as_before();
+    in_gated();
+}
+
+static void in_older_retried_stopped(void)
+{
+    as_before();
+    in_retried_stopped();
+}
+
 static void with_readiness(void)
 {
     settings.wait_for_pods_ready = true;
