@@ -76,6 +76,11 @@ class Chart(unittest.TestCase):
             self.assertEqual(helms[key]["metadata"].pop("labels"), {"app.kubernetes.io/name": "sluice"})
         self.same(helms, wanted)
 
+    def test_a_packed_chart_has_the_manifests_in_it(self):
+        helm("package", CHART, "--destination", self.home)
+        (packed,) = [name for name in os.listdir(self.home) if name.endswith(".tgz")]
+        self.assertEqual(template(chart=os.path.join(self.home, packed)), template())
+
     def test_monitoring_is_what_kustomize_has_and_the_right_to_find_it(self):
         more = without_release(rendered("--set=enablePrometheus=true,controllerManager.manager.image.tag=latest"))
         for key in rendered():
