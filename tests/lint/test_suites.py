@@ -96,6 +96,8 @@ class Tables(unittest.TestCase):
         self.assertEqual(table.row(self.suite), "| webhook/core | 5 | 2, 1 of them when run again alone | 3 | 1 | 2026-01-02 |")
         alone = table.parse_record("tas", "date sluice 2026-01-02\npass - a_test.go:9 T\n")
         self.assertEqual(table.row(alone), "| tas | 1 | 1 | not measured | | 2026-01-02 |")
+        theirs = table.parse_record("tas", "date kueue 2026-01-02\n- pass a_test.go:9 T\n- FAIL a_test.go:10 T\n")
+        self.assertEqual(table.row(theirs), "| tas | 2 | not measured | 1 | | |")
 
     def test_why_and_whether_kueue_fails_too(self):
         rows = table.explanations([self.suite], self.reasons).splitlines()

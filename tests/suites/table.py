@@ -136,15 +136,15 @@ def stale(states, why):
 
 # --- The tables -----------------------------------------------------------------------------------------------------
 def row(suite):
-    """| suite | specs | Sluice passes | Kueue passes | of these |"""
+    """| suite | specs | Sluice passes | Kueue passes | of these | measured |; what was not measured is said so."""
     states = suite.specs.values()
-    ran = [s for s in states if s["sluice"] != UNKNOWN]
-    good = sum(s["sluice"] in GOOD for s in ran)
-    again = sum(s["sluice"] == AGAIN for s in ran)
-    cells = [suite.name, len(states), f"{good}" + (f", {again} of them when run again alone" if again else "")]
+    good, again = (sum(s["sluice"] in which for s in states) for which in (GOOD, (AGAIN,)))
+    ours = f"{good}, {again} of them when run again alone" if again else good
     theirs = [s for s in states if s["kueue"] in GOOD]
-    cells += [len(theirs), sum(s["sluice"] in GOOD for s in theirs)] if "kueue" in suite.dates else ["not measured", ""]
-    return f"| {' | '.join(map(str, cells))} | {suite.dates.get('sluice', '')} |".replace("|  |", "| |")
+    both = sum(s["sluice"] in GOOD for s in theirs)
+    cells = [suite.name, len(states), ours if "sluice" in suite.dates else "not measured", len(theirs) if "kueue" in suite.dates else "not measured",
+             both if len(suite.dates) == 2 else "", suite.dates.get("sluice", "")]
+    return "|" + "|".join(f" {c} " if c != "" else " " for c in cells) + "|"
 
 
 def scores(suites):
