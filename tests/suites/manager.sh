@@ -68,7 +68,10 @@ YAML
 else
     setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
     echo "$given" >>"$dir/config.yaml"
-    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" >"$dir/log" 2>&1 &
+    options=()
+    ! grep -q webhook-listen <<<"$("$SLUICED" --help)" || options+=(--webhook-listen "127.0.0.1:$((port + 1))")
+    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" \
+        "${options[@]}" >"$dir/log" 2>&1 &
 fi
 pid=$!
 echo $pid >"$SUITES_OUT/manager.$port"
@@ -78,6 +81,16 @@ for _ in $(seq 300); do
     kill -0 $pid 2>/dev/null || { tail -5 "$dir/log" >&2; exit 1; }
     sleep 0.1
 done
+# Where v1beta1 is served, the CRDs have to say by now that this daemon converts it.
+converts() {
+    local found
+    found=$("${kubectl[@]}" get crd workloads.kueue.x-k8s.io -o 'jsonpath={.spec.versions[*].name} {.spec.conversion.webhook.clientConfig.url}')
+    [[ $found != *v1beta1* || $found == *":$((port + 1))/"* ]]
+}
 sleep 1
+[ -n "${KUEUE_MANAGER:-}" ] || for _ in $(seq 100); do
+    ! converts || break
+    sleep 0.1
+done
 echo READY
 wait $pid

@@ -44,11 +44,20 @@ fi
 export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin
 export EXTERNAL_MANAGER=$here/manager.sh EXTERNAL_CRDS=$root/deploy/kubernetes/crds
 [ -z "${KUEUE_MANAGER:-}" ] || EXTERNAL_CRDS=$KUEUE/config/components/crd/bases
+if [ -z "${KUEUE_MANAGER:-}" ] && [ -d "$root/deploy/kubernetes/v1beta1" ]; then # v1beta1 too, converted by the daemon
+    EXTERNAL_CRDS=$out/crds
+    mkdir -p "$out/with-v1beta1" "$EXTERNAL_CRDS"
+    echo "resources: [$(realpath --relative-to "$out/with-v1beta1" "$root/deploy/kubernetes/crds")]
+components: [$(realpath --relative-to "$out/with-v1beta1" "$root/deploy/kubernetes/v1beta1")]" >"$out/with-v1beta1/kustomization.yaml"
+    "$KUBEBUILDER_ASSETS/kubectl" kustomize "$out/with-v1beta1" >"$EXTERNAL_CRDS/crds.yaml"
+fi
 export SLUICED=${SLUICED:-$root/${BUILD:-build}/sluiced} SUITES_OUT=$out
 # Expectations on metrics are asked of the daemon, but for families that it does not have (docs/operations.md).
 if [ -z "${KUEUE_MANAGER:-}" ]; then
     export EXTERNAL_METRICS=http://127.0.0.1:${PORT:-18081}/metrics
-    export EXTERNAL_LACKS=kueue_replaced_workload_slices_total
+    lacks=(replaced_workload_slices_total multikueue_workloads_admitted_total multikueue_workloads_dispatched_total)
+    EXTERNAL_LACKS=${lacks[*]/#/kueue_}
+    export EXTERNAL_LACKS
 fi
 case $suite in
 webhook/*) # They look at what is refused, and at nothing else: one program serves them all.
