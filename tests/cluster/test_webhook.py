@@ -243,6 +243,14 @@ class Webhooks(WorkScene):
         self.assertEqual((status, "patch" in answer["response"]), (200, True))
         self.assertEqual(daemon.metric("sluice_webhook_malformed_total"), 2)
 
+    def test_the_oldest_version_of_tls_is_obeyed(self):
+        daemon = self.webhook(config={"tls": {"minVersion": "VersionTLS13"}})
+        self.assertEqual(self.ask(daemon, "/validate", "{")[0], 400)
+        old = ssl.create_default_context()
+        old.check_hostname, old.verify_mode, old.maximum_version = False, ssl.CERT_NONE, ssl.TLSVersion.TLSv1_2
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            http.client.HTTPSConnection("127.0.0.1", self.port(daemon), timeout=5, context=old).request("GET", "/")
+
     # --- on, off, auto --------------------------------------------------------------------------------------------
     def test_off_tells_the_api_server_so(self):
         self.webhook().stop()

@@ -232,6 +232,16 @@ static char *read_authorities(const char *dir)
     return text.len == 0 ? NULL : sl_buf_take(&text);
 }
 
+/* `dir` as sl_tls_open has it. */
+static enum sl_code open_tls(struct sl_daemon_webhook *w, const char *dir, struct sl_error *e)
+{
+    enum sl_code code = sl_tls_open(dir, w->name, &w->tls, e);
+    if (code == SL_CODE_OK && w->place.config->cluster.tls_13) {
+        sl_tls_require_13(w->tls);
+    }
+    return code;
+}
+
 /* Another program may write the files later. */
 static void on_files(uv_timer_t *timer)
 {
@@ -239,7 +249,7 @@ static void on_files(uv_timer_t *timer)
     const char *dir = w->place.config->cluster.webhook_cert_dir;
     struct sl_error e = {0};
     uv_timer_start(&w->timer, on_files, SL_WEBHOOK_LOOK_MS, 0);
-    if (w->tls == NULL && sl_tls_open(dir, w->name, &w->tls, &e) != SL_CODE_OK) {
+    if (w->tls == NULL && open_tls(w, dir, &e) != SL_CODE_OK) {
         if (!w->complained) {
             w->complained = true;
             sl_log(SL_LOG_ERROR, "the webhook is not served", "reason", e.text, NULL);
@@ -278,7 +288,7 @@ static void begin_keys(struct sl_daemon_webhook *w)
         on_files(&w->timer);
         return;
     }
-    if (sl_tls_open(NULL, w->name, &w->tls, &e) != SL_CODE_OK) {
+    if (open_tls(w, NULL, &e) != SL_CODE_OK) {
         sl_log(SL_LOG_ERROR, "the webhook is not served", "reason", e.text, NULL);
         return;
     }
