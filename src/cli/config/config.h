@@ -29,7 +29,7 @@ struct sl_config_cluster {
     const char *webhook_service, *webhook_secret;
     const char *webhook_cert_dir;
     bool webhook_files; /* certificates are those of webhook_cert_dir, not of the Secret */
-    bool tls_13; /* nothing older is spoken */
+    bool tls_13;        /* nothing older is spoken */
 };
 
 struct sl_config {
