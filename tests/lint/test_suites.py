@@ -79,6 +79,7 @@ class Reasons(unittest.TestCase):
         self.assertEqual(why, {"b_test.go:5": "it reads logs", "b_test.go:8": "it reads logs"})
         self.assertEqual(table.unexplained(self.states, why), [("b_test.go:6", "T")])
         self.assertEqual(table.stale(self.states, why), ["b_test.go:8"])
+        self.assertEqual(table.stale(self.states, {"b_test.go:8": "now and then: it races"}), [])
 
     def test_one_reason_a_spec_and_each_line_whole(self):
         with self.assertRaisesRegex(table.Trouble, "two reasons"):
