@@ -191,7 +191,9 @@ class Policies(Scene):
                          {"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}]}}
         elastic = job("elastic", queue="main")
         elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
-        for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"), (elastic, "elastic-job has no effect")):
+        lost = job("lost", template={"kueue.x-k8s.io/safe-to-forcefully-delete": "true"})
+        for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"), (elastic, "elastic-job has no effect"),
+                        (lost, "safe-to-forcefully-delete has no effect")):
             eventually(lambda: says in self.plane.kubectl("create", "-n", self.namespace, "--dry-run=server", "-f", "-",
                                                           stdin=json.dumps(o)).stderr, what=says)
 
