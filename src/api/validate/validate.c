@@ -505,10 +505,7 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
         break;
     default:
         if (kind >= SL_KIND_CUSTOM) {
-            sl_check_gates(c);
-            sl_check_custom_marks(c, sl_kind_info(kind));
-            sl_check_job_kind(c, sl_kind_info(kind));
-            sl_check_also(c, kind);
+            sl_check_custom(c, kind);
         }
         break;
     }

@@ -46,8 +46,8 @@ void sl_check_selector(struct sl_check *c, const struct sl_json *selector);
 void sl_check_concurrent_admission(struct sl_check *c);
 /* What was decided about a Workload, and what may not change. */
 void sl_check_workload_status(struct sl_check *c, const struct sl_json *pod_sets);
-/* The rule that sl_object_rule_set has given the kind. */
-void sl_check_also(struct sl_check *c, enum sl_kind kind);
+/* What is asked of jobs of a custom kind, with the rule that sl_object_rule_set has given it. */
+void sl_check_custom(struct sl_check *c, enum sl_kind kind);
 /* kueue.x-k8s.io/admission-gated-by: named at creation, and only taken away afterwards. */
 void sl_check_gates(struct sl_check *c);
 /* What a kind of jobs may ask for, and of some the fields that decide whether it can be counted. */

@@ -27,13 +27,14 @@ enum sl_code sl_object_validate_marks(enum sl_kind kind, const struct sl_json *o
     struct sl_check c = {.e = e != NULL ? e : &local, .object = o, .old = old};
     sl_error_clear(c.e);
     if (kind == SL_KIND_JOB) {
+        sl_check_gates(&c);
         sl_check_job_marks(&c);
         sl_check_batch_job_marks(&c);
         check_template(&c);
     } else if (kind == SL_KIND_POD) {
         sl_check_pod_marks(&c);
     } else if (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT) {
-        sl_check_custom_marks(&c, sl_kind_info(kind));
+        sl_check_custom(&c, kind);
     }
     if (c.e->cause_count == 0) {
         return SL_CODE_OK;
