@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What an API server asks about requests before it serves them: admission.k8s.io/v1 AdmissionReview in and out. Where it has no
- * mutating policies, what these do is done here, by api/admit; and api/validate checks what CEL cannot. Pure: what has to be known
+ * mutating policies, what these do is done here by the rules of api/admit, and api/validate checks what CEL cannot. Pure: what has to be known
  * is asked of a world. */
 #ifndef SL_WEBHOOK_H
 #define SL_WEBHOOK_H
