@@ -99,7 +99,7 @@ static enum sl_code read_question(const struct sl_json *review, struct sl_webhoo
 static void mutate(const struct sl_webhook *w, const struct sl_webhook_question *q,
                    struct sl_json *response)
 {
-    unsigned acts = strcmp(q->operation, "CREATE") == 0 ? sl_webhook_acts(w, q) : 0;
+    unsigned acts = q->object == NULL ? 0 : sl_webhook_acts(w, q);
     if (acts == 0) {
         return;
     }

@@ -8,7 +8,7 @@
 #define SL_WEBHOOK_H
 #include "api/admit/admit.h"
 
-#define SL_WEBHOOK_POLICIES_MAX 8
+#define SL_WEBHOOK_POLICIES_MAX 12
 
 /* A mutating policy as the webhook follows it; lent. */
 struct sl_webhook_policy {

@@ -366,6 +366,15 @@ class SameAsPolicies(WorkScene):
         for policy in ({}, {"runPolicy": {}}, {"runPolicy": {"suspend": False}}, {"runPolicy": {"suspend": True}}):
             yield mpis, {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
                          "metadata": {"name": "x", "labels": {QUEUE: "q"}}, "spec": policy}
+        for kind in ("Deployment", "StatefulSet"):
+            for marks in labels:
+                for given in ({}, {QUEUE: "q"}, {QUEUE: "old", "kueue.x-k8s.io/priority-class": "low"}):
+                    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": {
+                        "metadata": {"labels": {"a": "b", **given}}, "spec": {**template["spec"], "restartPolicy": "Always"}}}
+                    if kind == "Deployment":
+                        del spec["serviceName"]
+                    yield "/apis/apps/v1/namespaces/{}/" + kind.lower() + "s", {
+                        "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "x", "labels": marks}, "spec": spec}
         gates = [{"name": "a.b/c"}, {"name": "kueue.x-k8s.io/topology"}]
         for metadata, spec in (({"finalizers": ["a.b/c"]}, {"schedulingGates": gates}),
                                ({"finalizers": ["kueue.x-k8s.io/managed"]}, {"schedulingGates": gates[:1]}),

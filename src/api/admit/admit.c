@@ -87,6 +87,21 @@ static void suspend(struct sl_json *job, const char *where)
     }
 }
 
+/* What is no map is left to validation. */
+static void mark_template(struct sl_json *object)
+{
+    static const char *const marks[] = {QUEUE, PRIORITY_CLASS};
+    struct sl_json *template = sl_json_path(object, "spec.template");
+    for (size_t i = 0; i < 2 && has_label(object, QUEUE) && sl_json_type(template) == SL_JSON_MAP;
+         i++) {
+        const char *value = label_of(object, marks[i]);
+        if (value[0] != '\0' && strcmp(value, label_of(template, marks[i])) != 0) {
+            struct sl_json *copy = sl_json_new_text(value); /* `value` is lent by what is changed */
+            sl_json_set(sl_json_path_make(template, "metadata.labels"), marks[i], copy);
+        }
+    }
+}
+
 void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, const char *ns,
                   struct sl_json *object)
 {
@@ -107,6 +122,9 @@ void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, c
     }
     if ((acts & SL_ADMIT_GATE) != 0) {
         gate(object, unnamed);
+    }
+    if ((acts & SL_ADMIT_TEMPLATE) != 0) {
+        mark_template(object);
     }
 }
 

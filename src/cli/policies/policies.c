@@ -21,9 +21,11 @@ static const char *path_of(const char *policy)
 static void fit_rules(struct sl_json *policy, const struct sl_policy_kinds *kinds, bool guards)
 {
     struct sl_json *rules = sl_json_path(policy, "spec.matchConstraints.resourceRules");
-    const char *path = path_of(sl_json_path_text(policy, "metadata.name", ""));
+    const char *name = sl_json_path_text(policy, "metadata.name", ""), *path = path_of(name);
+    /* A queue on pods that are not queued says nothing. */
+    bool idle = strcmp(name, "sluice-pod-templates") == 0 && !kinds->pods;
     for (size_t i = sl_json_len(rules); i > 0; i--) {
-        if (!sl_policy_rule_fit(sl_json_at(rules, i - 1), kinds, path, !guards)) {
+        if (idle || !sl_policy_rule_fit(sl_json_at(rules, i - 1), kinds, path, !guards)) {
             sl_json_remove_at(rules, i - 1);
         }
     }

@@ -21,8 +21,10 @@ static const struct {
             {"sluice-default-priority", SL_ADMIT_CLASS},
             {"sluice-suspend-jobs", SL_ADMIT_SUSPEND},
             {"sluice-suspend-kubeflow-jobs", SL_ADMIT_RUN_POLICY},
+            {"sluice-pod-templates", SL_ADMIT_TEMPLATE},
             {"sluice-gate-pods", SL_ADMIT_GATE}};
 #define ACT_COUNT (sizeof acts / sizeof acts[0])
+#define OF_JOBS (~(unsigned)SL_ADMIT_TEMPLATE) /* and of pods */
 
 struct sl_webhook_rules {
     struct sl_json *policies; /* all, as they are printed */
@@ -124,12 +126,13 @@ static bool has_equal(const struct sl_json *list, const struct sl_json *value)
     return false;
 }
 
-/* Of all policies, those of pods or those of jobs. */
-static struct sl_json *rules_new(const struct sl_webhook_rules *r, bool pods, bool update)
+/* Of the policies that do one of `done`, those of pods or those of jobs. */
+static struct sl_json *rules_new(const struct sl_webhook_rules *r, unsigned done, bool pods,
+                                 bool update)
 {
     struct sl_json *all = sl_json_new_list();
     for (size_t i = 0; i < ACT_COUNT; i++) {
-        const struct sl_json *rules = rules_of(r->at[i]);
+        const struct sl_json *rules = (acts[i].act & done) == 0 ? NULL : rules_of(r->at[i]);
         for (size_t k = 0; k < sl_json_len(rules); k++) {
             struct sl_json *rule = sl_json_clone(sl_json_at(rules, k));
             if (update) {
@@ -201,15 +204,27 @@ static void add_webhook(struct sl_json *list, const struct wish *w,
     sl_json_append(list, hook);
 }
 
+static const struct sl_json *conditions_of(const struct sl_webhook_rules *r, enum sl_admit_act act)
+{
+    size_t i = 0;
+    while (i < ACT_COUNT - 1 && acts[i].act != act) {
+        i++;
+    }
+    return sl_json_path(r->at[i], "spec.matchConditions");
+}
+
 static void add_mutating(struct sl_json *list, const struct sl_webhook_rules *r,
                          const struct sl_webhook_place *place, const char *authorities)
 {
-    const struct sl_json *gates = r->at[ACT_COUNT - 1]; /* which spare the fewest */
+    /* of pods, gates spare the fewest */
     const struct wish wishes[] = {{"mjobs.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, false, false), r->namespaces, NULL},
+                                   rules_new(r, OF_JOBS, false, false), r->namespaces, NULL},
                                   {"mpods.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, true, false), r->namespaces,
-                                   sl_json_path(gates, "spec.matchConditions")}};
+                                   rules_new(r, OF_JOBS, true, false), r->namespaces,
+                                   conditions_of(r, SL_ADMIT_GATE)},
+                                  {"mtemplates.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
+                                   rules_new(r, SL_ADMIT_TEMPLATE, false, false), r->namespaces,
+                                   conditions_of(r, SL_ADMIT_TEMPLATE)}};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         add_webhook(list, &wishes[i], place, authorities);
     }
@@ -246,10 +261,10 @@ static void add_validating(struct sl_json *list, const struct sl_webhook_rules *
 {
     struct sl_json *speaks = speaks_of_queues_new();
     const struct wish wishes[] = {
-        {"vjobs.sluice.dev", SL_WEBHOOK_VALIDATE_PATH, rules_new(r, false, true), r->namespaces,
-         speaks},
-        {"vpods.sluice.dev", SL_WEBHOOK_VALIDATE_PATH, rules_new(r, true, true), r->namespaces,
-         speaks},
+        {"vjobs.sluice.dev", SL_WEBHOOK_VALIDATE_PATH, rules_new(r, OF_JOBS, false, true),
+         r->namespaces, speaks},
+        {"vpods.sluice.dev", SL_WEBHOOK_VALIDATE_PATH, rules_new(r, OF_JOBS, true, true),
+         r->namespaces, speaks},
         {"vqueues.sluice.dev", SL_WEBHOOK_VALIDATE_PATH, queue_rules_new(), NULL, NULL}};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         add_webhook(list, &wishes[i], place, authorities);

@@ -51,6 +51,11 @@ static void test_registration_names_the_service_and_its_authorities(void **state
     assert_string_equal(sl_json_path_text(pods, "rules.0.resources.0", ""), "pods");
     assert_int_equal(sl_json_len(sl_json_get(pods, "rules")), 1);
     assert_int_equal(sl_json_len(sl_json_get(pods, "matchConditions")), 1);
+    /* A Deployment without a queue does not depend on us. */
+    const struct sl_json *templates = hook(o, "mtemplates.sluice.dev");
+    assert_string_equal(sl_json_path_text(templates, "rules.0.operations.1", ""), "UPDATE");
+    assert_non_null(
+        sl_json_find_by(sl_json_get(templates, "matchConditions"), "name", "has-a-queue"));
     sl_json_free(o);
     o = made(&all_kinds, SL_WEBHOOK_VALIDATES, &local, NULL);
     jobs = hook(o, "vjobs.sluice.dev");
@@ -71,6 +76,7 @@ static void test_registration_is_for_the_kinds_that_are_managed(void **state)
     struct sl_json *o = made(&jobs, SL_WEBHOOK_MUTATES, &service, NULL);
     const struct sl_json *rules = sl_json_get(hook(o, "mjobs.sluice.dev"), "rules");
     assert_null(hook(o, "mpods.sluice.dev"));
+    assert_null(hook(o, "mtemplates.sluice.dev"));
     assert_int_equal(sl_json_len(rules), 1); /* the policies' rules are the same then */
     assert_int_equal(sl_json_len(sl_json_path(rules, "0.resources")), 1);
     assert_string_equal(sl_json_path_text(rules, "0.resources.0", ""), "jobs");
@@ -85,8 +91,8 @@ static void test_registration_knows_every_mutating_policy(void **state)
 {
     (void)state;
     static const char *const known[] = {"sluice-default-queue", "sluice-default-priority",
-                                        "sluice-suspend-jobs", "sluice-suspend-kubeflow-jobs",
-                                        "sluice-gate-pods"};
+                                        "sluice-suspend-jobs",  "sluice-suspend-kubeflow-jobs",
+                                        "sluice-gate-pods",     "sluice-pod-templates"};
     struct sl_json *unsuspended, *names = sl_json_new_list();
     const struct sl_policies_wish wish = {.jobs = &all_kinds, .minor = SL_POLICIES_ALL};
     struct sl_json *all = sl_policies_make(&wish, &unsuspended);
@@ -112,7 +118,7 @@ static void test_registration_rules_come_from_the_policies(void **state)
     struct sl_webhook_rules *r = sl_webhook_rules_new(&all_kinds, NULL);
     struct sl_webhook w = {0};
     sl_webhook_rules_fill(r, &w);
-    assert_int_equal(w.policy_count, 4); /* without adapters there is no runPolicy */
+    assert_int_equal(w.policy_count, 5); /* without adapters there is no runPolicy */
     for (size_t i = 0; i < w.policy_count; i++) {
         assert_true(sl_json_has_text(w.policies[i].owners, "batch/Job"));
         assert_false(sl_json_has_text(w.policies[i].owners, "Job"));

@@ -19,6 +19,8 @@
 #define POD "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"}"
 #define JOB "\"resource\":{\"group\":\"batch\",\"version\":\"v1\",\"resource\":\"jobs\"}"
 #define MPI "\"resource\":{\"group\":\"kubeflow.org\",\"version\":\"v2\",\"resource\":\"mpijobs\"}"
+#define DEPLOYMENT                                                                                 \
+    "\"resource\":{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\"}"
 #define CQ                                                                                         \
     "\"resource\":{\"group\":\"kueue.x-k8s.io\",\"version\":\"v1beta2\",\"resource\":"             \
     "\"clusterqueues\"}"
@@ -26,7 +28,7 @@
 
 struct scene {
     struct sl_webhook w;
-    struct sl_json *rules[3], *owners;
+    struct sl_json *rules[4], *owners;
     bool queue, class;
 };
 
@@ -66,14 +68,16 @@ static int setup(void **state)
     s->rules[0] = rule_new("batch", "jobs");
     s->rules[1] = rule_new("", "pods");
     s->rules[2] = rule_new("kubeflow.org", "mpijobs");
+    s->rules[3] = rule_new("apps", "deployments");
+    sl_json_append(sl_json_path(s->rules[3], "0.operations"), sl_json_new_text("UPDATE"));
     s->owners = parse("[\"batch/Job\",\"kubeflow.org/MPIJob\"]");
     s->w.world = (struct sl_admit_world){has_queue, has_class, s};
     static const struct {
         enum sl_admit_act act;
         size_t rules;
-    } policies[] = {{SL_ADMIT_QUEUE, 0}, {SL_ADMIT_CLASS, 0},     {SL_ADMIT_QUEUE, 1},
-                    {SL_ADMIT_CLASS, 1}, {SL_ADMIT_SUSPEND, 0},   {SL_ADMIT_GATE, 1},
-                    {SL_ADMIT_QUEUE, 2}, {SL_ADMIT_RUN_POLICY, 2}};
+    } policies[] = {{SL_ADMIT_QUEUE, 0}, {SL_ADMIT_CLASS, 0},      {SL_ADMIT_QUEUE, 1},
+                    {SL_ADMIT_CLASS, 1}, {SL_ADMIT_SUSPEND, 0},    {SL_ADMIT_GATE, 1},
+                    {SL_ADMIT_QUEUE, 2}, {SL_ADMIT_RUN_POLICY, 2}, {SL_ADMIT_TEMPLATE, 3}};
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         s->w.policies[s->w.policy_count++] =
             (struct sl_webhook_policy){policies[i].act, s->rules[policies[i].rules], s->owners};
@@ -85,7 +89,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct scene *s = *state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         sl_json_free(s->rules[i]);
     }
     sl_json_free(s->owners);
@@ -190,6 +194,30 @@ static void test_webhook_pod_with_a_queue_is_marked_and_gated(void **state)
             "\"kueue.x-k8s.io/topology\"}]}}",
             "[{\"op\":\"add\",\"path\":\"/metadata/labels/kueue.x-k8s.io~1pod-group-pod-index\","
             "\"value\":\"7\"}]");
+}
+
+#define PLACE "/spec/template/metadata/labels"
+
+static void test_webhook_pods_of_deployments_get_queue_and_class(void **state)
+{
+    struct scene *s = *state;
+    mutates(s, DEPLOYMENT, "{\"metadata\":{" QUEUED "},\"spec\":{\"template\":{\"metadata\":{}}}}",
+            "[{\"op\":\"add\",\"path\":\"" PLACE
+            "\",\"value\":{\"kueue.x-k8s.io/queue-name\":\"q\"}}]");
+    mutates(s, DEPLOYMENT,
+            "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\","
+            "\"kueue.x-k8s.io/priority-class\":\"high\"}},\"spec\":{\"template\":{\"metadata\":{"
+            "\"labels\":{\"kueue.x-k8s.io/queue-name\":\"old\"}}}}}",
+            "[{\"op\":\"replace\",\"path\":\"" PLACE
+            "/kueue.x-k8s.io~1queue-name\",\"value\":\"q\"},{\"op\":\"add\",\"path\":\"" PLACE
+            "/kueue.x-k8s.io~1priority-class\",\"value\":\"high\"}]");
+    mutates(s, DEPLOYMENT, "{\"metadata\":{},\"spec\":{\"template\":{\"metadata\":{}}}}", "");
+    mutates(s, DEPLOYMENT, "{\"metadata\":{" QUEUED "},\"spec\":{\"template\":7}}", "");
+    struct sl_json *answer = asked(s, SL_WEBHOOK_MUTATES, "UPDATE", DEPLOYMENT,
+                                   "\"object\":{\"metadata\":{" QUEUED
+                                   "},\"spec\":{\"template\":{}}},\"oldObject\":{\"metadata\":{}}");
+    assert_true(sl_json_has(sl_json_get(answer, "response"), "patch"));
+    sl_json_free(answer);
 }
 
 #define OWNED(api, kind)                                                                           \
@@ -377,6 +405,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_webhook_job_with_a_queue_is_suspended),
         TEST(test_webhook_default_queue_and_class_come_before_suspension),
+        TEST(test_webhook_pods_of_deployments_get_queue_and_class),
         TEST(test_webhook_pod_with_a_queue_is_marked_and_gated),
         TEST(test_webhook_what_a_job_controls_is_left_alone),
         TEST(test_webhook_other_kinds_and_operations_are_allowed),
