@@ -57,8 +57,34 @@ static void fit_domains(struct sl_json *assignment)
     }
 }
 
+/* One group of flavors, one of which is the last that is acceptable. */
+static void fit_concurrent(struct sl_json *spec)
+{
+    struct sl_json *groups = sl_json_get(spec, "resourceGroups");
+    struct sl_json *migration = sl_json_path(spec, "concurrentAdmissionPolicy.migration");
+    struct sl_json *constraints = sl_json_get(migration, "constraints");
+    const char *first = sl_json_path_text(groups, "0.flavors.0.name", NULL);
+    if (first == NULL) {
+        sl_json_remove(spec, "concurrentAdmissionPolicy");
+        return;
+    }
+    while (sl_json_len(groups) > 1) {
+        sl_json_remove_at(groups, 1);
+    }
+    sl_json_remove(spec, "queueingStrategy");
+    if (constraints != NULL) {
+        sl_json_set_text(migration, "mode", "TryPreferredFlavors");
+    }
+    if (sl_json_has(constraints, "lastAcceptableFlavorName")) {
+        sl_json_set_text(constraints, "lastAcceptableFlavorName", first);
+    }
+}
+
 static void mend(struct sl_json *o)
 {
+    if (sl_json_path(o, "spec.concurrentAdmissionPolicy") != NULL) {
+        fit_concurrent(sl_json_get(o, "spec"));
+    }
     struct sl_json *assignments = sl_json_path(o, "status.admission.podSetAssignments");
     struct sl_json *class = sl_json_path(o, "spec.priorityClassRef");
     for (size_t i = 0; i < sl_json_len(assignments); i++) {
