@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Heapsort: at most 2 n log2(n) comparisons whatever the input. */
+/* Heapsort, only as far as it is asked for: at most 2 n comparisons to begin, and 2 log2(n) for each that is reached. */
 #include "policy/common/sort.h"
 
 #include "kernel/base/order.h"
@@ -10,30 +10,36 @@ static sl_workload_id ids[SL_WORKLOADS_MAX];
 static uint32_t ranks[SL_WORKLOADS_MAX];
 static uint32_t tags[SL_WORKLOADS_MAX];
 static uint32_t count;
+static uint32_t rest; /* a heap of those not reached yet, the first of them on top; what was reached lies behind it */
 static bool by_priority;
+
+/* clang-format off */
+#define LISTED                                                                                     \
+    ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1], tags[0 .. SL_WORKLOADS_MAX - 1]
+/* clang-format on */
 
 /*@
   // What is in the list is within it.
-  predicate SortList{L} = count <= SL_WORKLOADS_MAX;
+  predicate SortList{L} = rest <= count <= SL_WORKLOADS_MAX;
 */
 
 /*@
   terminates          \true;
   exits               \false;
-  assigns             count;
+  assigns             count, rest;
   ensures  list:      SortList && count == 0;
 */
 void sl_sort_clear(void)
 {
     count = 0;
+    rest = 0;
 }
 
 /*@
   requires list:      SortList;
   terminates          \true;
   exits               \false;
-  assigns             count, ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                      tags[0 .. SL_WORKLOADS_MAX - 1];
+  assigns             count, LISTED;
   ensures  list:      SortList;
 */
 void sl_sort_add(sl_workload_id id, uint32_t rank, uint32_t tag)
@@ -82,29 +88,26 @@ static void swap(uint32_t a, uint32_t b)
     tags[b] = tag;
 }
 
-/* The last comes first in this heap: it is the one to be put at the end. */
 /*@
   requires known:     end <= count && SortList;
   terminates          \true;
   exits               \false;
-  assigns             ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                      tags[0 .. SL_WORKLOADS_MAX - 1];
+  assigns             LISTED;
 */
 static void sink(uint32_t start, uint32_t end)
 {
     uint32_t at = start;
     /*@
       loop invariant at: start <= at;
-      loop assigns at, ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                   tags[0 .. SL_WORKLOADS_MAX - 1];
+      loop assigns at, LISTED;
       loop variant end - at;
     */
     while (at < end / 2) {
         uint32_t child = 2 * at + 1;
-        if (child + 1 < end && before(child, child + 1)) {
+        if (child + 1 < end && before(child + 1, child)) {
             child++;
         }
-        if (!before(at, child)) {
+        if (!before(child, at)) {
             return;
         }
         swap(at, child);
@@ -116,31 +119,57 @@ static void sink(uint32_t start, uint32_t end)
   requires list:      SortList;
   terminates          \true;
   exits               \false;
-  assigns             by_priority, ids[0 .. SL_WORKLOADS_MAX - 1],
-                      ranks[0 .. SL_WORKLOADS_MAX - 1], tags[0 .. SL_WORKLOADS_MAX - 1];
+  assigns             by_priority, rest, LISTED;
+  ensures  list:      SortList;
 */
-void sl_sort_run(bool priority_counts)
+void sl_sort_begin(bool priority_counts)
 {
     by_priority = priority_counts;
+    rest = count;
     /*@
       loop invariant i: i <= count;
-      loop assigns i, ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                   tags[0 .. SL_WORKLOADS_MAX - 1];
+      loop assigns i, LISTED;
       loop variant i;
     */
     for (uint32_t i = count / 2; i > 0; i--) {
         sink(i - 1, count);
     }
+}
+
+/*@
+  requires list:      SortList;
+  terminates          \true;
+  exits               \false;
+  assigns             rest, LISTED;
+  ensures  list:      SortList;
+  ensures  reached:   count - rest >= wanted || rest == 0;
+*/
+void sl_sort_reach(uint32_t wanted)
+{
     /*@
-      loop invariant end: end <= count;
-      loop assigns end, ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                   tags[0 .. SL_WORKLOADS_MAX - 1];
-      loop variant end;
+      loop invariant rest: rest <= count;
+      loop assigns rest, LISTED;
+      loop variant rest;
     */
-    for (uint32_t end = count; end > 1; end--) {
-        swap(0, end - 1);
-        sink(0, end - 1);
+    while (rest > 0 && count - rest < wanted) {
+        rest--;
+        swap(0, rest);
+        sink(0, rest);
     }
+}
+
+/*@
+  requires list:      SortList;
+  terminates          \true;
+  exits               \false;
+  assigns             by_priority, rest, LISTED;
+  ensures  list:      SortList;
+  ensures  reached:   rest == 0;
+*/
+void sl_sort_run(bool priority_counts)
+{
+    sl_sort_begin(priority_counts);
+    sl_sort_reach(count);
 }
 
 /*@
@@ -162,7 +191,7 @@ uint32_t sl_sort_count(void)
 */
 sl_workload_id sl_sort_at(uint32_t index)
 {
-    return index < count ? ids[index] : SL_NO_ID;
+    return index < count - rest ? ids[count - 1 - index] : SL_NO_ID;
 }
 
 /*@
@@ -173,5 +202,5 @@ sl_workload_id sl_sort_at(uint32_t index)
 */
 uint32_t sl_sort_tag(uint32_t index)
 {
-    return index < count ? tags[index] : 0;
+    return index < count - rest ? tags[count - 1 - index] : 0;
 }

@@ -158,12 +158,14 @@ uint32_t sl_queues_list(sl_qnode_id node)
     walk_queue(WALK_ACCOUNTS, node);
     walk_queue(WALK_WORKLOADS, node);
     forget_accounts();
-    sl_sort_run(true);
+    sl_sort_begin(true);
     return sl_sort_count();
 }
 
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 sl_workload_id sl_queues_listed(uint32_t index)
 {
+    sl_sort_reach(index < SL_WORKLOADS_MAX ? index + 1 : SL_WORKLOADS_MAX);
     return sl_sort_at(index);
 }
 

@@ -141,11 +141,11 @@ bool sl_queues_awaits_turn(sl_workload_id id);
 uint32_t sl_queues_heap_count(sl_qnode_id qnode); /* how many await their turn */
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_queues_parked_count(sl_qnode_id qnode); /* how many wait for a change or a backoff */
-/* List whatever is in line in a queue, parked or not, in the order of the queue; returns how
- * many, and sl_queues_listed gives them until the next list or cycle (SL_NO_ID beyond). */
+/* List whatever is in line in a queue, parked or not, in the order of the queue; returns how many, and sl_queues_listed
+ * gives them until the next list or cycle (SL_NO_ID beyond). Linear time, and what is given is sorted by then only. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 uint32_t sl_queues_list(sl_qnode_id qnode);
-/*@ terminates \true; exits \false; assigns \nothing; */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 sl_workload_id sl_queues_listed(uint32_t index);
 
 /* Do indexes and places agree, and is no workload in line lost? Linear time. */

@@ -202,6 +202,42 @@ static void test_sort_ranks_first_then_order(void **state)
     assert_int_equal(sl_sort_tag(200), 0);
 }
 
+/* What a page of a long queue costs: what is not asked for is not sorted, and not given. */
+static void test_sort_is_sorted_as_far_as_it_is_reached(void **state)
+{
+    (void)state;
+    sl_workload_id whole[200];
+    for (int pass = 0; pass < 2; pass++) {
+        sl_sort_clear();
+        for (uint32_t i = 0; i < 200; i++) {
+            if (pass == 0) {
+                sl_order_set(BASE + i, random_key());
+            }
+            sl_sort_add(BASE + i, 0, i);
+        }
+        if (pass == 0) {
+            sl_sort_run(true);
+            for (uint32_t i = 0; i < 200; i++) {
+                whole[i] = sl_sort_at(i);
+            }
+        }
+    }
+    sl_sort_begin(true);
+    assert_int_equal(sl_sort_count(), 200);
+    assert_int_equal(sl_sort_at(0), SL_NO_ID);
+    for (uint32_t wanted = 7; wanted < 220; wanted += 50) {
+        sl_sort_reach(wanted);
+        sl_sort_reach(wanted - 5); /* is sorted already */
+        uint32_t sorted = wanted < 200 ? wanted : 200;
+        for (uint32_t i = 0; i < sorted; i++) {
+            assert_int_equal(sl_sort_at(i), whole[i]);
+            assert_int_equal(sl_sort_tag(i), whole[i] - BASE);
+        }
+        assert_int_equal(sl_sort_at(sorted), SL_NO_ID);
+        assert_int_equal(sl_sort_tag(sorted), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_order_each_key_decides_only_when_those_before_it_tie),
         cmocka_unit_test(test_order_extreme_priorities_do_not_overflow),
         cmocka_unit_test(test_sort_ranks_first_then_order),
+        cmocka_unit_test(test_sort_is_sorted_as_far_as_it_is_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
