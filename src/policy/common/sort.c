@@ -10,7 +10,8 @@ static sl_workload_id ids[SL_WORKLOADS_MAX];
 static uint32_t ranks[SL_WORKLOADS_MAX];
 static uint32_t tags[SL_WORKLOADS_MAX];
 static uint32_t count;
-static uint32_t rest; /* a heap of those not reached yet, the first of them on top; what was reached lies behind it */
+static uint32_t
+    rest; /* a heap of those not reached yet, the first of them on top; what was reached lies behind it */
 static bool by_priority;
 
 /* clang-format off */
