@@ -123,6 +123,18 @@ static void test_waiting_reasons_are_those_of_the_conditions(void **state)
     expect_unadmitted("cq NoReservation/Suspended 3; cq NoReservation/Deactivated 1; ");
 }
 
+/* Not only once it is written. */
+static void test_waiting_reason_is_that_of_the_last_cycle(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "large", "lq", 1, "11");
+    expect_unadmitted("cq NoReservation/PendingEvaluation 1; ");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    expect_unadmitted("cq NoReservation/ExceedsMaxQuota 1; ");
+    world_settle(&w);
+}
+
 static void test_waiting_for_checks_is_a_reason(void **state)
 {
     (void)state;
@@ -243,6 +255,7 @@ int main(void)
         TEST(requests_that_change_count_as_they_are_now),
         TEST(in_a_queue_without_any_asks_for_nothing),
         TEST(reasons_are_those_of_the_conditions),
+        TEST(reason_is_that_of_the_last_cycle),
         TEST(for_checks_is_a_reason),
         TEST(of_a_moved_workload_is_counted_where_it_is),
         TEST(sorts_are_what_is_tried_as_one),
