@@ -419,7 +419,8 @@ class Conversion(WorkScene):
         eventually(lambda: self.plane.request("GET", f"{self.OLD}/cohorts")[0] == 404, 30, what="v1beta1 gone")
         self.plane.kubectl("api-resources")  # others read what kubectl remembers of both versions
 
-    OLD = "/apis/kueue.x-k8s.io/v1beta1"
+    OLD, CRDS = "/apis/kueue.x-k8s.io/v1beta1", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    OF_OLD = ("clusterqueues", "localqueues", "resourceflavors", "workloads")
 
     def test_v1beta1_is_converted_by_the_daemon(self):
         daemon = self.daemon()
@@ -441,3 +442,42 @@ class Conversion(WorkScene):
         self.assertEqual(daemon.metric("sluice_webhook_reviews_total"), 0)
         self.create(job("a", queue="main"))
         self.finished("a")
+
+    def stored(self, version, conversion):
+        """The CRDs keep objects in that version, converted so."""
+        for kind in self.OF_OLD:
+            path = f"{self.CRDS}/{kind}.kueue.x-k8s.io"
+            versions = self.plane.get(path)["spec"]["versions"]
+            for v in versions:
+                v["storage"] = v["name"] == version
+            self.patched(path, {"spec": {"versions": versions, "conversion": conversion}})
+
+    def test_what_an_older_kueue_has_stored_in_v1beta1_is_read_at_start(self):
+        """Nothing can be listed before the API server knows who converts it, and no daemon decides before it has listed."""
+        name = self.namespace + "-old"
+        webhook = self.plane.get(f"{self.CRDS}/workloads.kueue.x-k8s.io")["spec"]["conversion"]
+        webhook["webhook"]["clientConfig"] = {"service": {"name": "sluice-webhook-service", "namespace": "kueue-system", "path": "/convert"}}
+        self.stored("v1beta1", {"strategy": "None", "webhook": None})
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}
+        for path, kind, spec in (
+                ("resourceflavors", "ResourceFlavor", {}), ("clusterqueues", "ClusterQueue", {"namespaceSelector": {}, "cohort": "all", "resourceGroups": [
+                    {"coveredResources": ["cpu"], "flavors": [{"name": name, "resources": [{"name": "cpu", "nominalQuota": "4"}]}]}]}),
+                (f"namespaces/{self.namespace}/localqueues", "LocalQueue", {"clusterQueue": name}),
+                (f"namespaces/{self.namespace}/workloads", "Workload", {"queueName": name, "podSets": [{"name": "main", "count": 1, "template": template}],
+                                                                       "priority": 7, "priorityClassName": "high", "priorityClassSource": "scheduling.k8s.io/priorityclass"})):
+            made = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+            eventually(lambda: self.plane.request("POST", f"{self.OLD}/{path}", made)[0] in (201, 409), 30, what=f"a {kind} of v1beta1")
+        self.stored("v1beta2", {"strategy": "Webhook", **webhook})
+        for plural in self.OF_OLD:
+            eventually(lambda: self.plane.request("GET", f"{KUEUE}/{plural}")[0] != 200, 30, what=f"nobody who converts {plural}")
+        daemon = self.daemon()
+        wl = eventually(lambda: (lambda s, a: a if s == 200 and holds(a, "Admitted") else None)(
+            *self.plane.request("GET", f"{KUEUE}/namespaces/{self.namespace}/workloads/{name}")), 30, what="admission")
+        self.assertEqual((wl["apiVersion"], wl["spec"]["priorityClassRef"]["name"]), ("kueue.x-k8s.io/v1beta2", "high"))
+        self.assertEqual(self.plane.get(f"{KUEUE}/clusterqueues/{name}")["spec"]["cohortName"], "all")
+        self.assertGreater(daemon.metric("sluice_webhook_conversions_total"), 3)
+        for path in (f"namespaces/{self.namespace}/workloads", f"namespaces/{self.namespace}/localqueues", "clusterqueues", "resourceflavors"):
+            self.plane.request("DELETE", f"{KUEUE}/{path}/{name}")
+            eventually(lambda: self.plane.request("GET", f"{KUEUE}/{path}/{name}")[0] == 404, what=f"{path} gone")
+        for kind in self.OF_OLD:  # nothing is stored in v1beta1 any more
+            self.patched(f"{self.CRDS}/{kind}.kueue.x-k8s.io/status", {"status": {"storedVersions": ["v1beta2"]}})

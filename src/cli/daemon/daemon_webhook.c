@@ -172,11 +172,11 @@ static void want(struct sl_daemon_webhook *w)
     const struct sl_webhook_place place = {w->place.ns, w->place.config->cluster.webhook_service,
                                            w->url[0] != '\0' ? w->url : NULL};
     const struct sl_webhook_place *at = w->on ? &place : NULL;
-    if (!w->leads || !w->known || (w->on && w->server == NULL)) {
-        return;
-    }
     if (w->server != NULL && w->conversions != NULL) {
         sl_webhook_conversions_write(w->conversions, place.url, w->authorities);
+    }
+    if (!w->leads || !w->known || (w->on && w->server == NULL)) {
+        return;
     }
     if (w->registered == NULL) {
         w->registered = sl_webhook_register_new(w->place.loop, w->place.transport, uv_hrtime());
@@ -309,6 +309,14 @@ static void on_asked(void *context)
     begin_keys(context);
 }
 
+/* The one that leads; and any that has not listed everything yet, for what is stored in v1beta1 cannot be listed, and nobody
+ * lead, before the API server knows who converts it. */
+static bool writes_conversions(void *context)
+{
+    const struct sl_daemon_webhook *w = context;
+    return w->leads || !w->place.ready(w->place.context);
+}
+
 /* Where policies suspend jobs, too: CRDs ask for conversion. */
 static void begin_conversions(struct sl_daemon_webhook *w)
 {
@@ -319,6 +327,7 @@ static void begin_conversions(struct sl_daemon_webhook *w)
                                                          w->place.config->cluster.webhook_service,
                                                      .seed = uv_hrtime(),
                                                      .asked = on_asked,
+                                                     .writes = writes_conversions,
                                                      .context = w};
     w->conversions = sl_webhook_conversions_new(&o);
 }

@@ -169,7 +169,7 @@ static void on_read(void *context, const struct sl_response *r)
         c->asked = true;
         c->o.asked(c->o.context);
     }
-    if (c->writes) {
+    if (c->writes && (c->o.writes == NULL || c->o.writes(c->o.context))) {
         patch = sl_webhook_conversion_patch_new(crd, c->ns, c->service, c->url, c->authorities);
     }
     if (patch != NULL) {

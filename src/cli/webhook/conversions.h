@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* CRDs that have their objects converted by our webhook (deploy/kubernetes/v1beta1). Every replica finds out whether there are such;
- * the one that leads writes into them where the webhook is, and its authorities. */
+ * one of them writes into them where the webhook is, and its authorities. */
 #ifndef SL_CLI_WEBHOOK_CONVERSIONS_H
 #define SL_CLI_WEBHOOK_CONVERSIONS_H
 #include "api/json/json.h"
@@ -18,6 +18,7 @@ struct sl_webhook_conversions_options {
     uint64_t seed; /* of the jitter */
     void (*asked)(
         void *context); /* once, when the first such CRD is seen; never from within _new */
+    bool (*writes)(void *context); /* is it this replica that writes? NULL: it is */
     void *context;
 };
 struct sl_webhook_conversions *
