@@ -76,6 +76,35 @@ class Chart(unittest.TestCase):
             self.assertEqual(helms[key]["metadata"].pop("labels"), {"app.kubernetes.io/name": "sluice"})
         self.same(helms, wanted)
 
+    def test_the_webhook_comes_where_policies_cannot_mutate(self):
+        webhook = without_release(kustomized("webhook"))
+        now, older = rendered(), without_release(rendered("--kube-version=1.33.0"))
+        self.assertEqual(set(webhook) & set(now), set())
+        for key, o in webhook.items():
+            with self.subTest(key):
+                o["metadata"].setdefault("labels", {})["app.kubernetes.io/name"] = "sluice"
+                self.assertEqual(older[key], o)
+        for options, there in ((("--set=webhook.enabled=true",), True), (("--set=webhook.enabled=false", "--kube-version=1.33.0"), False),
+                               (("--set=enableV1beta1=true",), True)):
+            with self.subTest(options):
+                self.assertEqual(set(webhook) <= set(rendered(*options)), there)
+        self.assertNotIn(("NetworkPolicy", NAMESPACE, "sluice-webhook"), rendered("--set=webhook.enabled=true,networkPolicy.enabled=false"))
+
+    def test_crds_with_v1beta1_are_those_of_the_component(self):
+        at = os.path.relpath(ROOT / "deploy/kubernetes", os.path.realpath(self.home))
+        with open(os.path.join(self.home, "kustomization.yaml"), "w") as f:
+            json.dump({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [f"{at}/crds"],
+                       "components": [f"{at}/v1beta1"]}, f)
+        wanted = without_release(kustomized(self.home))
+        self.assertEqual(len(wanted), 9)
+        helms = without_release(rendered("--set=enableV1beta1=true"))
+        for key, o in wanted.items():
+            with self.subTest(key):
+                self.assertEqual([v["name"] for v in helms[key]["spec"]["versions"]], ["v1beta2", "v1beta1"])
+                self.assertEqual(helms[key]["spec"], o["spec"])
+        elsewhere = template("--set=enableV1beta1=true", namespace="queues")
+        self.assertNotIn("kueue-system", elsewhere)
+
     def test_a_packed_chart_has_the_manifests_in_it(self):
         helm("package", CHART, "--destination", self.home)
         (packed,) = [name for name in os.listdir(self.home) if name.endswith(".tgz")]
@@ -158,7 +187,7 @@ class Chart(unittest.TestCase):
         found = self.render(managerConfig={"controllerManagerConfigYaml": text})
         ports = {p["name"]: p["containerPort"] for p in found[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]["ports"]}
         self.assertEqual((ports["metrics"], ports["health"], ports["visibility"]), (9999, 9998, 8082))
-        self.assertEqual(next(p for p in found[METRICS]["spec"]["ports"] if p["name"] == "metrics")["port"], 9999)
+        self.assertEqual(next(p for p in found[METRICS]["spec"]["ports"] if p["targetPort"] == "metrics")["port"], 9999)
         self.assertEqual({p["port"] for r in found[NETWORK]["spec"]["ingress"] for p in r["ports"]}, {9999, 8082})
         self.assertEqual(parsed(found[CONFIG]["data"]["config.yaml"])["namespace"], NAMESPACE)
         other = self.render(managerConfig={"controllerManagerConfigYaml": text + "manageJobsWithoutQueueName: true\n"})
@@ -196,7 +225,7 @@ class Chart(unittest.TestCase):
         def versions(*options):
             return {o["apiVersion"].split("/")[1] for k, o in rendered(*options).items() if k[0].startswith("MutatingAdmissionPolicy")}
 
-        for minor, wanted in ((30, set()), (32, {"v1alpha1"}), (35, {"v1beta1"}), (36, {"v1"})):
+        for minor, wanted in ((30, set()), (33, set()), (35, set()), (36, {"v1"})):
             with self.subTest(minor):
                 self.assertEqual(versions(f"--kube-version=1.{minor}"), wanted)
         served = "--api-versions=v1/Pod"

@@ -78,6 +78,11 @@ class Release(work_scene.WorkScene):
         service = conversion.get("webhook", {}).get("clientConfig", {}).get("service", {})
         self.assertEqual(service.get("name") == "kueue-webhook-service", yes, conversion)
 
+    def conversion(self, plural):
+        """The versions that are served, and who converts them."""
+        spec = self.plane.get(CRD.format(plural))["spec"]
+        return [v["name"] for v in spec["versions"] if v["served"]], spec["conversion"]["webhook"]["clientConfig"]["service"]["name"]
+
     def may_make_queues(self):
         return self.plane.request("POST", f"{KUEUE}/resourceflavors?dryRun=All", flavor("any"), token="user-token")[0] == 201
 
@@ -91,7 +96,7 @@ class Release(work_scene.WorkScene):
     def decides(self):
         """A daemon beside, which finds the policies that it needs, and a job of now that runs to its end."""
         d = self.daemon()
-        eventually(lambda: "admission policies" in d.log(), what="the comparison of policies")
+        eventually(lambda: "admission policies are" in d.log() or "admission policies do not" in d.log(), what="the comparison of policies")
         self.assertIn("admission policies are those that the configuration needs", d.log())
         return d
 
@@ -118,9 +123,16 @@ class Release(work_scene.WorkScene):
         done = helm_scene.run("upgrade", "kueue", CHART, "--reuse-values", "--namespace", NAMESPACE, kubeconfig=self.plane.run / "admin.kubeconfig")
         self.assertIn("use --reset-then-reuse-values", done.stderr)
         self.kueue_is_installed()
-        helm("upgrade", CHART, IMAGE, "--reset-then-reuse-values")
+        # Objects of an older Kueue's are stored in v1beta1 until each has been written again.
+        self.patched(CRD.format("clusterqueues") + "/status", {"status": {"storedVersions": ["v1beta1", "v1beta2"]}})
+        done = helm_scene.run("upgrade", "kueue", CHART, IMAGE, "--reset-then-reuse-values", "--namespace", NAMESPACE,
+                              kubeconfig=self.plane.run / "admin.kubeconfig")
+        self.assertIn("clusterqueues.kueue.x-k8s.io: objects are stored in v1beta1 (status.storedVersions): set enableV1beta1=true", done.stderr)
+        self.kueue_is_installed()
+        helm("upgrade", CHART, IMAGE, "--reset-then-reuse-values", "--set=enableV1beta1=true")
         self.kueue_is_installed(False)
         self.sluice_is_installed()
+        self.assertEqual(self.conversion("clusterqueues"), (["v1beta2", "v1beta1"], "sluice-webhook-service"))
         template = self.plane.get(f"{DEPLOYMENTS}/sluice-controller-manager")["spec"]["template"]
         self.assertEqual(template["metadata"]["annotations"]["of"], "ours") # the user's values are taken over
         self.plane.wait(policies_work, "the policies in force")
@@ -146,6 +158,8 @@ class Release(work_scene.WorkScene):
         eventually(self.may_make_queues, what="jane's right")
         self.assertEqual(self.seen(), before)
 
+        # Nothing is left in v1beta1, and no client of it.
+        self.patched(CRD.format("clusterqueues") + "/status", {"status": {"storedVersions": ["v1beta2"]}})
         helm("upgrade", CHART, IMAGE)
         self.kueue_is_installed(False)
         self.plane.wait(policies_work, "the policies in force")

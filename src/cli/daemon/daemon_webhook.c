@@ -309,8 +309,8 @@ static void on_asked(void *context)
     begin_keys(context);
 }
 
-/* The one that leads; and any that has not listed everything yet, for what is stored in v1beta1 cannot be listed, and nobody
- * lead, before the API server knows who converts it. */
+/* The one that leads; and any that has not listed everything yet, for what is stored in v1beta1 cannot be listed, and no
+ * daemon lead, before the API server knows who converts it. */
 static bool writes_conversions(void *context)
 {
     const struct sl_daemon_webhook *w = context;

@@ -44,7 +44,7 @@ health: {{ . }}
 {{- define "sluice.setPorts" -}}
 {{- $ports := include "sluice.ports" .root | fromYaml }}
 {{- range .list }}
-{{- $port := get $ports (default "" .name) }}
+{{- $port := get $ports (default (default "" .name) .targetPort | toString) }}
 {{- if $port }}{{ $_ := set . $.key (int $port) }}{{ end }}
 {{- end }}
 {{- end }}
@@ -54,7 +54,7 @@ health: {{ . }}
 {{- $root := .root }}
 {{- $o := .object }}
 {{- $_ := set $o.metadata "labels" (merge (default dict $o.metadata.labels) (include "sluice.labels" $root | fromYaml)) }}
-{{- if and (not $o.metadata.namespace) (has $o.kind (list "ConfigMap" "Deployment" "NetworkPolicy" "PodDisruptionBudget" "PrometheusRule" "Role" "RoleBinding" "Service" "ServiceAccount" "ServiceMonitor")) }}
+{{- if and (not $o.metadata.namespace) (has $o.kind (list "ConfigMap" "Deployment" "NetworkPolicy" "PodDisruptionBudget" "PrometheusRule" "Role" "RoleBinding" "Secret" "Service" "ServiceAccount" "ServiceMonitor")) }}
 {{- $_ := set $o.metadata "namespace" $root.Release.Namespace }}
 {{- end }}
 ---
@@ -86,16 +86,39 @@ name: sluice-selfsigned
 {{- end }}
 
 {{/* The version of the API that has MutatingAdmissionPolicy, empty if none has: as the cluster says, or, where no cluster is asked (`helm template`),
-as its version of Kubernetes has it. */}}
+as its version of Kubernetes has it by default. */}}
 {{- define "sluice.mutating" -}}
 {{- $served := "" }}
 {{- $minor := regexFind "^[0-9]+" .Capabilities.KubeVersion.Minor | int }}
 {{- $asked := .Capabilities.APIVersions.Has "v1/Pod" }}
-{{- range tuple (list "v1alpha1" 32) (list "v1beta1" 34) (list "v1" 36) }}
-{{- $api := printf "admissionregistration.k8s.io/%s" (first .) }}
-{{- if ternary ($.Capabilities.APIVersions.Has (printf "%s/MutatingAdmissionPolicy" $api)) (ge $minor (int (last .))) $asked }}{{ $served = $api }}{{ end }}
+{{- range list "v1alpha1" "v1beta1" "v1" }}
+{{- $api := printf "admissionregistration.k8s.io/%s" . }}
+{{- if ternary ($.Capabilities.APIVersions.Has (printf "%s/MutatingAdmissionPolicy" $api)) (and (eq . "v1") (ge $minor 36)) $asked }}{{ $served = $api }}{{ end }}
 {{- end }}
 {{- $served }}
+{{- end }}
+
+{{/* Not empty: the API server asks the daemon, to suspend jobs where no policies can, or to convert v1beta1. */}}
+{{- define "sluice.webhook" -}}
+{{- if eq .Values.webhook.enabled nil }}
+{{- if or .Values.enableV1beta1 (not (include "sluice.mutating" .)) }}yes{{ end }}
+{{- else if .Values.webhook.enabled }}yes{{ end }}
+{{- end }}
+
+{{/* A CRD with v1beta1 besides, as deploy/kubernetes/v1beta1 adds it: a list of additions, in JSON Patch. */}}
+{{- define "sluice.withV1beta1" -}}
+{{- $crd := .crd }}
+{{- $path := printf "kubernetes/v1beta1/kueue.x-k8s.io_%s.yaml" $crd.spec.names.plural }}
+{{- range fromYamlArray (.root.Files.Get $path | replace "kueue-system" .root.Release.Namespace) }}
+{{- if eq (printf "%s %s" .op .path) "add /spec/conversion" }}
+{{- $_ := set $crd.spec "conversion" .value }}
+{{- else if eq (printf "%s %s" .op .path) "add /spec/versions/-" }}
+{{- $_ := set $crd.spec "versions" (append $crd.spec.versions .value) }}
+{{- else }}
+{{- fail (printf "%s: the chart does not follow %q" $path .path) }}
+{{- end }}
+{{- end }}
+{{- toYaml $crd }}
 {{- end }}
 
 {{/* The objects of a directory of deploy/kubernetes, of the files that its kustomization.yaml names. */}}
