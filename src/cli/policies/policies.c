@@ -91,20 +91,23 @@ static void fit_unnamed(struct sl_json *policy)
     }
 }
 
-/* The version of the API of such objects; NULL: Kubernetes 1.`minor` has none. */
+#define GROUP "admissionregistration.k8s.io/"
+
+const char *sl_policies_mutating_version(unsigned minor)
+{
+    return minor >= 36                         ? GROUP "v1"
+           : minor >= 34                       ? GROUP "v1beta1"
+           : minor >= SL_POLICIES_MUTATING_MIN ? GROUP "v1alpha1"
+                                               : NULL;
+}
+
+/* The version of the API of such objects; NULL: there are none. */
 static const char *version_of(const char *kind, const struct sl_policies_wish *wish)
 {
-    unsigned minor = wish->minor;
     if (strncmp(kind, MUTATING, strlen(MUTATING)) != 0) {
-        return "admissionregistration.k8s.io/v1";
+        return GROUP "v1";
     }
-    if (wish->webhook) {
-        return NULL;
-    }
-    return minor >= 36                         ? "admissionregistration.k8s.io/v1"
-           : minor >= 34                       ? "admissionregistration.k8s.io/v1beta1"
-           : minor >= SL_POLICIES_MUTATING_MIN ? "admissionregistration.k8s.io/v1alpha1"
-                                               : NULL;
+    return wish->webhook ? NULL : sl_policies_mutating_version(wish->minor);
 }
 
 static bool is_policy(const struct sl_json *object)

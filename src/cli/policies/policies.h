@@ -20,6 +20,9 @@ struct sl_policies_wish {
 #define SL_POLICIES_MUTATING_MIN 32u
 #define SL_POLICIES_ALL 36u /* a version that has all of them as they are in the files */
 
+/* The group and version in which Kubernetes 1.`minor` has MutatingAdmissionPolicy; NULL: it has none. */
+const char *sl_policies_mutating_version(unsigned minor);
+
 /* A list of objects to apply, which the caller frees. `unsuspended`: kinds that no policy suspends when they are created, since
  * their flag is neither spec.suspend nor spec.runPolicy.suspend, or since the version has no such policies: a list of texts,
  * which the caller frees. */

@@ -65,6 +65,12 @@ static void add_name(struct sl_json *names, const char *name)
     }
 }
 
+bool sl_policies_is_ours(const struct sl_json *policy)
+{
+    static const char prefix[] = "sluice-";
+    return strncmp(name_of(policy), prefix, sizeof prefix - 1) == 0;
+}
+
 struct sl_json *sl_policies_differing(const struct sl_json *wanted, const struct sl_json *live)
 {
     struct sl_json *names = sl_json_new_list();
@@ -77,8 +83,7 @@ struct sl_json *sl_policies_differing(const struct sl_json *wanted, const struct
     }
     for (size_t i = 0; i < sl_json_len(live); i++) {
         const struct sl_json *o = sl_json_at(live, i);
-        if (strncmp(name_of(o), SL_POLICIES_PREFIX, strlen(SL_POLICIES_PREFIX)) == 0 &&
-            same(wanted, o) == NULL) {
+        if (sl_policies_is_ours(o) && same(wanted, o) == NULL) {
             add_name(names, name_of(o));
         }
     }

@@ -12,7 +12,6 @@
 
 #define ANSWER_MS_MAX 10000
 #define ANSWER_BYTES_MAX (8u << 20)
-#define API "/apis/admissionregistration.k8s.io/"
 
 /* First the version of Kubernetes, then what refuses, then what changes. */
 enum step { STEP_VERSION, STEP_VALIDATING, STEP_MUTATING };
@@ -27,13 +26,20 @@ struct sl_policies_look {
 
 static void ask(struct sl_policies_look *l);
 
-static const char *path_at(const struct sl_policies_look *l)
+static void print_path(const struct sl_policies_look *l, struct sl_buf *out)
 {
-    return l->step == STEP_VERSION      ? "/version"
-           : l->step == STEP_VALIDATING ? API "v1/validatingadmissionpolicies"
-           : l->wish.minor >= 36        ? API "v1/mutatingadmissionpolicies"
-           : l->wish.minor >= 34        ? API "v1beta1/mutatingadmissionpolicies"
-                                        : API "v1alpha1/mutatingadmissionpolicies";
+    switch (l->step) {
+    case STEP_VERSION:
+        sl_buf_text(out, "/version");
+        break;
+    case STEP_VALIDATING:
+        sl_buf_text(out, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies");
+        break;
+    case STEP_MUTATING:
+        sl_buf_print(out, "/apis/%s/mutatingadmissionpolicies",
+                     sl_policies_mutating_version(l->wish.minor));
+        break;
+    }
 }
 
 /* Names are what people look for; of none it is said that there are none. */
@@ -48,8 +54,7 @@ static void say(const struct sl_policies_look *l)
         l->wish.minor, l->wish.webhook ? " --webhook on" : "");
     bool any = false;
     for (size_t i = 0; i < sl_json_len(l->live) && !any; i++) {
-        any = strncmp(sl_json_path_text(sl_json_at(l->live, i), "metadata.name", ""),
-                      SL_POLICIES_PREFIX, strlen(SL_POLICIES_PREFIX)) == 0;
+        any = sl_policies_is_ours(sl_json_at(l->live, i));
     }
     if (!any) {
         sl_log(SL_LOG_WARN,
@@ -102,8 +107,11 @@ static void on_answer(void *context, const struct sl_response *r)
         return;
     }
     if (answer == NULL) {
+        struct sl_buf path = {0};
+        print_path(l, &path);
         sl_log(SL_LOG_INFO, "admission policies are not compared with the configuration", "path",
-               path_at(l), "status", sl_log_number(r->status), NULL);
+               path.data, "status", sl_log_number(r->status), NULL);
+        sl_buf_fini(&path);
         return;
     }
     if (l->step == STEP_VERSION) { /* "36", or "36+" of some providers */
@@ -124,11 +132,14 @@ static void on_answer(void *context, const struct sl_response *r)
 
 static void ask(struct sl_policies_look *l)
 {
+    struct sl_buf path = {0};
+    print_path(l, &path);
     const struct sl_request r = {.method = "GET",
-                                 .path = path_at(l),
+                                 .path = path.data,
                                  .timeout_ms = ANSWER_MS_MAX,
                                  .answer_max = ANSWER_BYTES_MAX};
     l->exchange = sl_transport_send(l->transport, &r, NULL, on_answer, l);
+    sl_buf_fini(&path);
 }
 
 struct sl_policies_look *sl_policies_look(struct sl_transport *transport,

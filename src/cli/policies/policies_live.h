@@ -8,7 +8,8 @@
 #include "cli/policies/policies.h"
 #include "kube/transport.h"
 
-#define SL_POLICIES_PREFIX "sluice-" /* of their names */
+/* By its name. */
+bool sl_policies_is_ours(const struct sl_json *policy);
 
 /* The names of policies that differ from the wanted ones, that lack, or that are there and not wanted: a list of texts,
  * which the caller frees. Both are lists of objects; of the live ones only those with our prefix count, and each says
@@ -19,7 +20,8 @@ struct sl_json *sl_policies_differing(const struct sl_json *wanted, const struct
 bool sl_policies_cover(const struct sl_json *live, const struct sl_json *wanted);
 
 struct sl_policies_look;
-/* With a webhook there need not be policies that change what is asked for. The transport is lent, the rules are those of the configuration, and both outlive it. */
+/* With a webhook there need not be policies that change what is asked for. The transport is lent, the rules are those of the
+ * configuration, and both outlive it. */
 struct sl_policies_look *sl_policies_look(struct sl_transport *transport,
                                           const struct sl_job_rules *jobs,
                                           const struct sl_json *namespaces, bool webhook);

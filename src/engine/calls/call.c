@@ -16,8 +16,7 @@ static void note(struct sl_engine *g, const struct sl_call *c, enum sl_status an
     sl_buf_fini(&payload);
 }
 
-/* The workload whose record or queue the call may change; SL_NO_ID = none. */
-static sl_workload_id subject(const struct sl_call *c)
+sl_workload_id sl_call_subject(const struct sl_call *c)
 {
     switch (c->kind) {
     case SL_CALL_event:
@@ -45,7 +44,7 @@ enum sl_status sl_call_make(struct sl_engine *g, struct sl_call *c, int64_t now_
 {
     SL_PRE(g != NULL && c->kind < SL_CALL_KIND_COUNT);
     g->idle_cycles = 0;
-    sl_workload_id id = subject(c);
+    sl_workload_id id = sl_call_subject(c);
     struct sl_transition did = sl_call_carry_out(c);
     note(g, c, did.status, now_ms);
     g->counters.events += c->kind == SL_CALL_event;
@@ -60,7 +59,7 @@ bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms)
 {
     enum sl_status status = sl_call_make(g, c, now_ms);
     if (status != SL_OK) {
-        sl_workload_id id = subject(c);
+        sl_workload_id id = sl_call_subject(c);
         sl_log(SL_LOG_WARN, "the core refused a call that it should not refuse", "call",
                sl_call_name(c->kind), "workload",
                id == SL_NO_ID ? "" : sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "reason",

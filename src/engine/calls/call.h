@@ -74,6 +74,9 @@ bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms);
     sl_send_event((g), (id), (struct sl_event){.now_ms = (at), __VA_ARGS__})
 bool sl_send_event(struct sl_engine *g, sl_workload_id id, struct sl_event ev);
 
+/* The workload whose record or queue the call may change; SL_NO_ID = none. */
+sl_workload_id sl_call_subject(const struct sl_call *c);
+
 /* Note a cycle and begin it; sl_cycle_next and sl_cycle_end do the rest. */
 void sl_call_cycle(struct sl_engine *g, const struct sl_call_cycle *v);
 

@@ -343,22 +343,9 @@ static void report_move(struct sl_history_watch *w, const struct sl_replay *r, s
 /* The workload that the call may move. */
 static sl_workload_id subject(const struct sl_call *c)
 {
-    switch (c->kind) {
-    case SL_CALL_event:
-        return c->event.event.workload;
-    case SL_CALL_restore:
-        return c->restore.workload;
-    case SL_CALL_attach:
-        return c->attach.workload;
-    case SL_CALL_detach:
-        return c->detach.workload;
-    case SL_CALL_reduce:
-        return c->reduce.workload;
-    case SL_CALL_retry:
-        return c->retry.workload;
-    default:
-        return SL_NO_ID;
-    }
+    return c->kind == SL_CALL_reduce  ? c->reduce.workload
+           : c->kind == SL_CALL_retry ? c->retry.workload
+                                      : sl_call_subject(c);
 }
 
 /* Never backwards. What is made up for a workload that is read for the first time has times of its past. */
