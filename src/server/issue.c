@@ -77,7 +77,7 @@ static int write_pair(const struct pair *p, struct sl_issued *out)
 /* A new key, and what every certificate says. */
 static int describe(struct pair *p, const char *name, int64_t now_s, int64_t valid_s)
 {
-    unsigned char serial[16];
+    unsigned char serial[16] = {0};
     int rc = gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA,
                                           GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
     rc = rc < 0 ? rc : gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof serial);

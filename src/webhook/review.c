@@ -88,6 +88,7 @@ static enum sl_code read_question(const struct sl_json *review, struct sl_webhoo
     if (take_texts(request, q, e) != SL_CODE_OK) {
         return e->code;
     }
+    SL_ASSERT(q->operation != NULL);
     bool update = strcmp(q->operation, "UPDATE") == 0;
     bool made = update || strcmp(q->operation, "CREATE") == 0;
     enum sl_code code = take_object(request, "object", made, &q->object, e);

@@ -42,6 +42,7 @@ static size_t count_gates(const char *list, const struct gate *gate, const char 
 {
     struct gate other;
     size_t count = 0;
+    SL_PRE(gate->text != NULL);
     while (next_gate(&list, &other) && (end == NULL || other.text < end)) {
         count += other.len == gate->len && memcmp(other.text, gate->text, gate->len) == 0;
     }
