@@ -100,7 +100,8 @@ class Versions(Scene):
 
     def test_what_only_the_new_version_has_survives_writes_in_the_old(self):
         policy = {"migration": {"mode": "RetainFirstAdmission"}}
-        self.create(obj("ClusterQueue", "kept", cohortName="a", concurrentAdmissionPolicy=policy))
+        group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}
+        self.create(obj("ClusterQueue", "kept", cohortName="a", concurrentAdmissionPolicy=policy, resourceGroups=[group]))
         self.patched(f"{OLD}/clusterqueues/kept", {"spec": {"cohort": "b"}})
         kept = self.new("clusterqueues/kept")
         self.assertEqual((kept["spec"]["cohortName"], kept["spec"]["concurrentAdmissionPolicy"]), ("b", policy))

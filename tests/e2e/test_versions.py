@@ -150,7 +150,8 @@ class Versions(unittest.TestCase):
     def test_patches_in_the_old_version(self):
         self.daemon.kubectl("create", "-f", "-", stdin=json.dumps({
             "apiVersion": NEW, "kind": "ClusterQueue", "metadata": {"name": "patched"}, "spec": {
-                "cohortName": "a", "concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}}}))
+                "cohortName": "a", "concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}, "resourceGroups": [
+                    {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}]}}))
         patch = ("patch", "clusterqueues.v1beta1.kueue.x-k8s.io", "patched")
         self.daemon.kubectl(*patch, "--type=merge", "-p", '{"spec":{"cohort":"b"}}')
         self.assertEqual(self.new("clusterqueues", "patched")["spec"]["cohortName"], "b")
