@@ -9,6 +9,7 @@
 #include "engine/conditions/answers.h"
 #include "engine/conditions/conditions.h"
 #include "engine/conditions/mirror_places.h"
+#include "engine/requests/requests.h"
 #include "engine/records/names.h"
 #include "engine/conditions/released.h"
 #include "engine/state.h"
@@ -300,7 +301,7 @@ static bool admission_agrees(const struct glass *m)
         return say(m, "status.admission", "of other pod sets", "how many there are");
     }
     for (uint32_t i = 0; i < admission->pod_set_count; i++) {
-        if (sl_json_path_int(sl_json_at(sets, i), "count", -1) != admission->counts[i]) {
+        if (sl_requests_pods_assigned(m->object, sl_json_at(sets, i)) != admission->counts[i]) {
             return say(m, "the count of a pod set", "another number", "how many pods it has");
         }
     }

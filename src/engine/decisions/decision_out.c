@@ -30,7 +30,8 @@ static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_j
 }
 
 static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_id id,
-                                              uint32_t pod_set, const char *name)
+                                              uint32_t pod_set, const char *name,
+                                              const struct sl_json *was)
 {
     const struct sl_admission *a = g->workloads[id].admission;
     struct sl_json *item = sl_json_new_map();
@@ -42,10 +43,13 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_i
         }
     }
     sl_json_set_text(item, "name", name);
-    /* Absent where it would be empty, as Kueue writes it: one who shares the object would own a part of it else. */
+    /* Absent where it would be empty, as Kueue writes it, and what was taken over stays as it was: one who shares the object
+     * would own a part of it else, and nobody may change an admission. */
     sl_json_set_filled(item, "flavors", flavors);
     sl_json_set_filled(item, "resourceUsage", usage);
-    sl_json_set_int(item, "count", a->counts[pod_set]);
+    if (was == NULL || sl_json_has(was, "count")) {
+        sl_json_set_int(item, "count", a->counts[pod_set]);
+    }
     sl_topology_out_write(g, id, pod_set, item);
     return item;
 }
@@ -54,11 +58,13 @@ static struct sl_json *new_admission(struct sl_engine *g, sl_workload_id id,
                                      const struct sl_json *workload)
 {
     const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
+    const struct sl_json *before = sl_json_path(workload, "status.admission.podSetAssignments");
     struct sl_json *admission = sl_json_new_map();
     struct sl_json *list = sl_json_new_list();
     for (uint32_t i = 0; i < g->workloads[id].admission->pod_set_count; i++) {
         const char *name = sl_json_path_text(sl_json_at(pod_sets, i), "name", "main");
-        sl_json_append(list, new_pod_set_assignment(g, id, i, name));
+        const struct sl_json *was = sl_json_find_by(before, "name", name);
+        sl_json_append(list, new_pod_set_assignment(g, id, i, name, was));
     }
     sl_json_set_text(admission, "clusterQueue", sl_engine_queue_of(g, id));
     sl_json_set(admission, "podSetAssignments", list);

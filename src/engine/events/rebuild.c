@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "engine/conditions/answers.h"
 #include "engine/calls/call.h"
+#include "engine/requests/requests.h"
 #include "engine/records/event_in.h"
 #include "engine/decisions/follow.h"
 #include "engine/decisions/node_health.h"
@@ -151,7 +152,7 @@ static bool read_assignment(const struct past *p, sl_qnode_id qnode,
     void *it = NULL;
     const char *resource;
     struct sl_json *flavor;
-    out->admission->counts[index] = sl_json_path_int(assignment, "count", 0);
+    out->admission->counts[index] = sl_requests_pods_assigned(p->object, assignment);
     while (sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &flavor)) {
         struct sl_choice *choice = &out->admission->choices[out->admission->choice_count];
         choice->pod_set = index;

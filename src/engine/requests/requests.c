@@ -37,6 +37,13 @@ int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *w
     return gone <= 0 ? count : (gone < count ? count - gone : 0);
 }
 
+int64_t sl_requests_pods_assigned(const struct sl_json *workload, const struct sl_json *assignment)
+{
+    const struct sl_json *pod_set = sl_json_find_by(sl_json_path(workload, "spec.podSets"), "name",
+                                                    sl_json_path_text(assignment, "name", ""));
+    return sl_json_path_int(assignment, "count", sl_json_path_int(pod_set, "count", 1));
+}
+
 static enum sl_code read_counts(const struct sl_engine *g, const struct sl_json *workload,
                                 size_t index, struct sl_requests *out, struct sl_error *e)
 {

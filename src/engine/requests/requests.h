@@ -32,6 +32,8 @@ enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workloa
 /* How many pods of a pod set are not reclaimable: those that have ended for good need no quota. */
 int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *workload,
                               size_t index);
+/* The pods that an assignment of the Workload's admission is for: all of the pod set, where it does not say. */
+int64_t sl_requests_pods_assigned(const struct sl_json *workload, const struct sl_json *assignment);
 /* Of all pods together, saturated. */
 int64_t sl_requests_total(const struct sl_requests *r, uint32_t index);
 /* Can the core count it? INVALID with a cause: a total beyond 2^60. */

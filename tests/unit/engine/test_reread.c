@@ -278,13 +278,12 @@ static void test_reread_reservation_of_another_instance_is_taken_over(void **sta
 static void reserve_by_others(const char *assignment)
 {
     char text[600];
-    (void)snprintf(
-        text, sizeof text,
-        "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
-        "\"reason\":\"QuotaReserved\",\"message\":\"\","
-        "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],\"admission\":{"
-        "\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\",\"count\":1%s}]}}}",
-        assignment);
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
+                   "\"reason\":\"QuotaReserved\",\"message\":\"\","
+                   "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],\"admission\":{"
+                   "\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\"%s}]}}}",
+                   assignment);
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", text);
 }
 
@@ -296,7 +295,8 @@ static void test_reread_reservation_of_another_instance_is_not_written_over(void
     world_add_workload(&w, "a", "nowhere", 1, "1");
     struct sl_decision d = next_decision();
     assert_int_equal(d.kind, SL_DECIDE_PENDING);
-    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
+    reserve_by_others(
+        ",\"count\":1,\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
     assert_int_equal(world_answer(&w, &d, code), SL_THEN_SHOW);
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
@@ -314,10 +314,32 @@ static void test_reread_admission_that_was_taken_over_is_not_added_to(void **sta
     add_basics("");
     world_add_workload(&w, "a", "nowhere", 1, "1");
     world_settle(&w);
-    reserve_by_others("");
+    reserve_by_others(",\"count\":1");
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
     assert_int_equal(sl_json_len(sl_json_path(world_workload(&w, "a"), path)), 2);
+}
+
+/* Nobody may change an admission: a write that says how many pods it is for would be refused for ever. */
+static void test_reread_admission_without_counts_is_for_all_pods_and_stays_so(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "nowhere", 3, "1");
+    world_settle(&w);
+    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"3\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    const struct sl_json *assignment =
+        sl_json_path(world_workload(&w, "a"), "status.admission.podSetAssignments.0");
+    assert_false(sl_json_has(assignment, "count"));
+    /* and what ends of it is given back, which is counted by pods */
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"reclaimablePods\":[{\"name\":\"main\",\"count\":2}]}}");
+    world_settle(&w);
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "1");
+    sl_json_free(status);
 }
 
 /* Whoever has reserved its quota has not come to say, or does not know, which checks its queue asks for: they are asked
@@ -331,7 +353,8 @@ static void test_reread_reservation_by_others_waits_for_the_checks_of_its_queue(
     world_add_workload(&w, "a", "lq", 1, "2"); /* more than there is */
     struct sl_decision d = next_decision();
     assert_int_equal(d.kind, SL_DECIDE_PENDING);
-    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
+    reserve_by_others(
+        ",\"count\":1,\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
     (void)world_answer(&w, &d, code);
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
@@ -470,6 +493,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_reread_reservation_of_another_instance_is_not_written_over, setup,
             teardown_unchecked),
+        cmocka_unit_test_setup_teardown(
+            test_reread_admission_without_counts_is_for_all_pods_and_stays_so, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown_unchecked),
         cmocka_unit_test_setup_teardown(
