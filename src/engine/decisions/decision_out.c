@@ -44,7 +44,7 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_i
     }
     sl_json_set_text(item, "name", name);
     /* Absent where it would be empty, as Kueue writes it, and what was taken over stays as it was: one who shares the object
-     * would own a part of it else, and nobody may change an admission. */
+     * would own a part of it else, and an admission may not be changed. */
     sl_json_set_filled(item, "flavors", flavors);
     sl_json_set_filled(item, "resourceUsage", usage);
     if (was == NULL || sl_json_has(was, "count")) {
