@@ -511,6 +511,19 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
     }
 }
 
+enum sl_code sl_check_end(struct sl_check *c, enum sl_kind kind)
+{
+    SL_PRE(c != NULL);
+    if (c->e->cause_count == 0) {
+        return SL_CODE_OK;
+    }
+    struct sl_buf text = {0};
+    sl_status_sum_up(c->e, kind, sl_object_name(c->object), &text);
+    sl_error_set(c->e, SL_CODE_INVALID, "%s", text.data);
+    sl_buf_fini(&text);
+    return SL_CODE_INVALID;
+}
+
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
                                 const struct sl_json *old, struct sl_error *e)
 {
@@ -523,12 +536,5 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
     check_annotation_size(&c, sl_json_get(metadata, "annotations"));
     check_node(&c, sl_schema(kind), o, old);
     check_rules(&c, kind);
-    if (c.e->cause_count == 0) {
-        return SL_CODE_OK;
-    }
-    struct sl_buf text = {0};
-    sl_status_sum_up(c.e, kind, sl_object_name(o), &text);
-    sl_error_set(c.e, SL_CODE_INVALID, "%s", text.data);
-    sl_buf_fini(&text);
-    return SL_CODE_INVALID;
+    return sl_check_end(&c, kind);
 }

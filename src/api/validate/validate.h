@@ -19,6 +19,8 @@ struct sl_check {
 size_t sl_check_down(struct sl_check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void sl_check_up(struct sl_check *c, size_t len);
+/* OK, or INVALID with a text that sums the complaints up. */
+enum sl_code sl_check_end(struct sl_check *c, enum sl_kind kind);
 
 /* Complaints about the place where the check is. */
 void sl_check_required(struct sl_check *c, const char *why); /* why may be "" */

@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The rules about queues, of objects whose other rules are those of others. */
-#include "api/objects/status.h"
 #include "api/validate/topology_request.h"
 #include "api/validate/validate.h"
 #include "base/check.h"
@@ -36,12 +35,5 @@ enum sl_code sl_object_validate_marks(enum sl_kind kind, const struct sl_json *o
     } else if (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT) {
         sl_check_custom(&c, kind);
     }
-    if (c.e->cause_count == 0) {
-        return SL_CODE_OK;
-    }
-    struct sl_buf text = {0};
-    sl_status_sum_up(c.e, kind, sl_object_name(o), &text);
-    sl_error_set(c.e, SL_CODE_INVALID, "%s", text.data);
-    sl_buf_fini(&text);
-    return SL_CODE_INVALID;
+    return sl_check_end(&c, kind);
 }
