@@ -10,6 +10,7 @@
 #include "engine/records/constraint_table.h"
 #include "engine/records/names.h"
 #include "engine/records/pod.h"
+#include "engine/topology/constraints.h"
 #include "engine/state.h"
 #include "kernel/commit/placement.h"
 #include "kernel/ledger/ledger.h"
@@ -24,15 +25,6 @@ static const char *name_of(const struct sl_engine *g, enum sl_intern_class c, ui
 {
     const char *name = sl_intern_name(g->names, c, id);
     return name == NULL ? "?" : name;
-}
-
-static uint32_t record_of(sl_workload_id id, uint32_t pod_set)
-{
-    uint32_t record = sl_requests_first_pod_set(id);
-    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
-        record = sl_requests_next_pod_set(record);
-    }
-    return record;
 }
 
 /* --- quota ------------------------------------------------------------------------------------ */
@@ -50,7 +42,7 @@ static int64_t asked_by(uint32_t record, sl_resource_id resource)
 /* By the pod set and those that must get the same flavors. */
 static int64_t asked_at_once(sl_workload_id id, const struct sl_detail *d)
 {
-    uint32_t own = record_of(id, d->pod_set);
+    uint32_t own = sl_constraints_record(id, d->pod_set);
     uint32_t group = own == SL_NO_ID ? SL_NO_ID : sl_requests_group(own);
     int64_t sum = 0;
     for (uint32_t r = sl_requests_first_pod_set(id); r != SL_NO_ID;

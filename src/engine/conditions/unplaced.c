@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "engine/records/names.h"
+#include "engine/topology/constraints.h"
 #include "engine/state.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/topology_request.h"
@@ -29,15 +30,6 @@ static void add(char *out, const char *format, ...)
         sl_utf8_print_args(out + len, SL_CLAUSE_SIZE - len, format, args);
     }
     va_end(args);
-}
-
-static struct sl_topology_request request_of(sl_workload_id id, uint32_t pod_set)
-{
-    uint32_t record = sl_requests_first_pod_set(id);
-    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
-        record = sl_requests_next_pod_set(record);
-    }
-    return sl_topology_request_of(record);
 }
 
 /* --- which nodes are left out ----------------------------------------------------------------- */
@@ -186,7 +178,8 @@ bool sl_clause_of_placement(const struct sl_engine *g, sl_workload_id id,
 {
     SL_PRE(g != NULL);
     const struct sl_placement_failure *f = &sl_assignment.topology_failure;
-    struct sl_topology_request asked = request_of(id, f->pod_set);
+    struct sl_topology_request asked =
+        sl_topology_request_of(sl_constraints_record(id, f->pod_set));
     sl_level_id slices = asked.layer_count > 0 ? asked.layers[0].level : SL_NO_ID;
     out[0] = '\0';
     switch (f->miss) {

@@ -11,6 +11,7 @@
 #include "engine/calls/call.h"
 #include "engine/records/names.h"
 #include "engine/records/world.h"
+#include "engine/topology/constraints.h"
 #include "policy/requests/topology_request.h"
 #include <stdio.h>
 #include <string.h>
@@ -56,15 +57,6 @@ static struct takes takes_of(struct sl_engine *g, uint32_t record, int64_t now_m
         }
     }
     return t;
-}
-
-static uint32_t record_of(sl_workload_id id, uint32_t pod_set)
-{
-    uint32_t record = sl_requests_first_pod_set(id);
-    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
-        record = sl_requests_next_pod_set(record);
-    }
-    return record;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -152,7 +144,7 @@ static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
     sl_item_add(&s->list, assigned_set, .pod_set = pod_set, .tree = tree,
                 .count = pods > 0 ? pods : all);
     if (pods > 0) {
-        struct takes t = takes_of(g, record_of(id, pod_set), g->now_ms);
+        struct takes t = takes_of(g, sl_constraints_record(id, pod_set), g->now_ms);
         sl_buf_add(&s->list, rows.data, rows.len);
         for (uint32_t i = 0; i < t.count; i++) {
             sl_item_add(&s->list, assigned_need, .measure = t.items[i].measure,

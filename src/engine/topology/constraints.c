@@ -238,6 +238,15 @@ static bool list_requests(struct sl_engine *g, struct sl_pod_set *set, const str
     return sl_topology_in_list(g, set, r, offered, list);
 }
 
+uint32_t sl_constraints_record(sl_workload_id id, uint32_t pod_set)
+{
+    uint32_t record = sl_requests_first_pod_set(id);
+    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
+        record = sl_requests_next_pod_set(record);
+    }
+    return record;
+}
+
 enum sl_status sl_constraints_request(struct sl_engine *g, sl_workload_id id,
                                       const struct sl_requests *requests, sl_qnode_id qnode,
                                       int64_t now_ms)

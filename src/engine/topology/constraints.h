@@ -19,6 +19,8 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 
+/* Where the core has what that pod set of the workload asks for; SL_NO_ID: nowhere. */
+uint32_t sl_constraints_record(sl_workload_id id, uint32_t pod_set);
 /* Make the requests in the core again, as one change: counts and requests of `requests` (one per pod set), or,
  * when NULL, those that it has; exclusions from the flavors that the ClusterQueue `qnode`
  * offers now. */
