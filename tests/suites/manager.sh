@@ -36,6 +36,13 @@ gates=${GATES:-}${SUITE_GATES:+${GATES:+,}$SUITE_GATES}
 # One that a failed spec has left behind is in the way.
 [ ! -f "$SUITES_OUT/manager.$port" ] || kill "$(cat "$SUITES_OUT/manager.$port")" 2>/dev/null && sleep 1 || true
 
+# A token with which Kueue's manager shows its metrics.
+token() {
+    "${kubectl[@]}" create serviceaccount suite --namespace kueue-system >/dev/null 2>&1 || true
+    "${kubectl[@]}" create clusterrolebinding suite --clusterrole cluster-admin --serviceaccount kueue-system:suite >/dev/null 2>&1 || true
+    "${kubectl[@]}" create token suite --namespace kueue-system
+}
+
 # A line of the configuration, unless the suite has its own under that key.
 setting() {
     grep -q "^${1%%:*}:" <<<"$given" || echo "$1"
@@ -53,18 +60,22 @@ YAML
 } >"$dir/config.yaml"
 if [ -n "${KUEUE_MANAGER:-}" ]; then
     mkdir -p "$dir/certs"
+    metrics=$(sed -n "s/^metrics: {/{\"bindAddress\":\"127.0.0.1:$((port + 2))\",/p" <<<"$given")
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 \
         -keyout "$dir/certs/tls.key" -out "$dir/certs/tls.crt" >/dev/null 2>&1
     # it looks for its metrics' certificate there and nowhere else
     [ -f /etc/kueue/metrics/certs/tls.crt ] || { mkdir -p /etc/kueue/metrics/certs && cp "$dir"/certs/tls.* /etc/kueue/metrics/certs/; }
     cat >>"$dir/config.yaml" <<YAML
 health: {healthProbeBindAddress: "127.0.0.1:$port"}
-metrics: {bindAddress: "0", enableClusterQueueResources: true}
+metrics: ${metrics:-"{bindAddress: \"127.0.0.1:$((port + 2))\", enableClusterQueueResources: true}"}
 webhook: {host: 127.0.0.1, port: $((port + 1)), certDir: $dir/certs}
 internalCertManagement: {enable: false}
 $(grep -v '^metrics:' <<<"$given" || true)
 YAML
     "$KUEUE_MANAGER" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates="VisibilityOnDemand=false${gates:+,$gates}" >"$dir/log" 2>&1 &
+    pid=$!
+    "$(dirname "$0")/read_metrics.py" $((port + 3)) "https://127.0.0.1:$((port + 2))/metrics" "$(token)" >"$dir/metrics.log" 2>&1 &
+    reader=$!
 else
     setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
     echo "$given" >>"$dir/config.yaml"
@@ -73,9 +84,9 @@ else
     "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" \
         "${options[@]}" >"$dir/log" 2>&1 &
 fi
-pid=$!
+pid=${pid:-$!}
 echo $pid >"$SUITES_OUT/manager.$port"
-trap 'kill $pid 2>/dev/null; rm -f "$SUITES_OUT/manager.$port"; wait $pid || true; exit 0' TERM INT
+trap 'kill $pid ${reader:-} 2>/dev/null; rm -f "$SUITES_OUT/manager.$port"; wait $pid || true; exit 0' TERM INT
 for _ in $(seq 300); do
     curl -sf "http://127.0.0.1:$port/readyz" >/dev/null && break
     kill -0 $pid 2>/dev/null || { tail -5 "$dir/log" >&2; exit 1; }

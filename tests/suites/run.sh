@@ -15,17 +15,31 @@ name=${suite//\//-}
 mkdir -p "$out"
 
 (cd "$KUEUE" && [ -e test/util/external.go ] || patch -d "$KUEUE" -p1 -s <"$here/external-manager.patch")
-# CRDs of other projects that suites depend on: the folder under dep-crds, the Go module, where they lie in it.
+# CRDs of other projects that suites depend on: the folder under dep-crds, the Go module, where they lie in it. A module that
+# the proxy knows but does not hand out comes from the repository that it names.
 crds() {
     local folder=$KUEUE/dep-crds/$1 module=$2 version source
-    [ ! -d "$folder" ] || return 0
+    [ -z "$(ls "$folder" 2>/dev/null)" ] || return 0
     version=$(awk -v m="$module" '$1 == m {print $2}' "$KUEUE/go.mod")
-    source=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-    mkdir -p "$folder"
-    [ -n "$source" ] || { echo "run.sh: cannot have $module@$version: specs of its kinds will fail" >&2 && return 0; }
+    mkdir -p "$folder" "$out/modules"
+    (cd / && go mod download -json "$module@$version") >"$out/modules/$1.json" || true
+    source=$(named "$1" Dir)
+    [ -n "$source" ] || source=$(repository "$1")
+    [ -d "$source/$3" ] || { echo "run.sh: cannot have $module@$version: specs of its kinds will fail" >&2 && return 0; }
     cp "$source/$3"/*.yaml "$folder/"
     chmod -R u+w "$folder"
     rm -f "$folder"/kustomization.yaml "$folder"/kustomizeconfig.yaml
+}
+named() { # FOLDER KEY: what `go mod download` says of a module
+    sed -n "s/^\t*\"$2\": \"\(.*\)\",\{0,1\}$/\1/p" "$out/modules/$1.json"
+}
+repository() { # FOLDER: the folder of a module in its repository
+    local to=$out/modules/$1 subdir
+    subdir=$(named "$1" Subdir)
+    rm -rf "$to"
+    git clone -q --depth 1 --no-checkout --branch "$(named "$1" Ref | sed 's,^refs/tags/,,')" "$(named "$1" URL)" "$to" &&
+        git -C "$to" checkout -q HEAD -- "${subdir:+$subdir/}config/crd" &&
+        echo "$to${subdir:+/$subdir}"
 }
 crds cluster-autoscaler k8s.io/autoscaler/cluster-autoscaler/apis config/crd
 if [ "$suite" = webhook/jobs ]; then
@@ -58,6 +72,8 @@ if [ -z "${KUEUE_MANAGER:-}" ]; then
     lacks=(replaced_workload_slices_total multikueue_workloads_admitted_total multikueue_workloads_dispatched_total)
     EXTERNAL_LACKS=${lacks[*]/#/kueue_}
     export EXTERNAL_LACKS
+else
+    export EXTERNAL_METRICS=http://127.0.0.1:$((${PORT:-18081} + 3))/metrics
 fi
 case $suite in
 webhook/*) # They look at what is refused, and at nothing else: one program serves them all.
@@ -69,7 +85,7 @@ kueuectl)
     ;;
 esac
 if [ "${KUEUE_MANAGER:-}" = own ]; then
-    unset EXTERNAL_MANAGER EXTERNAL_CRDS EXTERNAL_KEEP
+    unset EXTERNAL_MANAGER EXTERNAL_CRDS EXTERNAL_KEEP EXTERNAL_METRICS
     mkdir -p "$KUEUE/config/components/crd/_output"
     "$KUBEBUILDER_ASSETS/kubectl" kustomize "$KUEUE/config/components/crd" >"$KUEUE/config/components/crd/_output/crds-with-webhooks.yaml"
 fi
