@@ -158,6 +158,20 @@ static void test_ready_workload_that_does_not_recover_is_evicted(void **state)
     assert_string_equal(evicted_status(), "False");
 }
 
+/* Its pods were ready for less time than it takes to see that, or another client says so. */
+static void test_ready_workload_that_was_not_seen_ready_has_to_recover_in_time(void **state)
+{
+    (void)state;
+    start();
+    world_expect(&w, "a", "PodsReady", "False", "WaitForStart");
+    report("a", false, "WaitForStart");
+    report("a", false, "WaitForRecovery");
+    world_pass(&w, 2 * MINUTE - 1);
+    assert_string_equal(evicted_status(), "");
+    world_pass(&w, 1);
+    world_expect(&w, "a", "Evicted", "True", "PodsReadyTimeout");
+}
+
 static void test_ready_recovery_may_take_for_ever(void **state)
 {
     (void)state;
@@ -397,6 +411,7 @@ int main(void)
         TEST(test_ready_workload_of_before_the_start_has_its_time_from_then),
         TEST(test_ready_workload_is_left_alone),
         TEST(test_ready_workload_that_does_not_recover_is_evicted),
+        TEST(test_ready_workload_that_was_not_seen_ready_has_to_recover_in_time),
         TEST(test_ready_recovery_may_take_for_ever),
         TEST(test_ready_is_not_waited_for_where_that_is_off),
         TEST(test_ready_backoff_doubles_and_ends_by_itself),
