@@ -282,8 +282,7 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     bool was = w->pods_ready == SL_PODS_STARTED || w->pods_ready == SL_PODS_RECOVERED;
     int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
     at = at < 0 || at > now_ms ? now_ms : at;
-    bool started = was || w->pods_ready == SL_PODS_WAIT_FOR_RECOVERY;
-    if (recovers && !started) { /* it has run, though nobody here has seen it ready */
+    if (recovers && !was && w->pods_ready != SL_PODS_WAIT_FOR_RECOVERY) { /* ready, but unseen */
         sl_send(g, id, at, .kind = SL_EV_PODS_READY, .index = 1);
         was = true;
     }
