@@ -38,7 +38,7 @@ static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *
     enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                             sl_json_path_text(owner, "kind", ""));
     bool job = kind == SL_KIND_JOB && of == SL_KIND_POD; /* which makes pods only */
-    job = job || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+    job = job || (kind >= SL_KIND_CUSTOM && sl_kind_is_job(kind));
     return job &&
            sl_rows_has(s, kind, sl_object_namespace(object), sl_json_path_text(owner, "name", ""),
                        sl_json_path_text(owner, "uid", ""));
@@ -48,7 +48,7 @@ static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *
 void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object)
 {
     const struct sl_admit_world world = world_of(s);
-    bool job = kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM;
+    bool job = sl_kind_is_job(kind);
     if ((!job && (kind != SL_KIND_POD || !s->gate_pods)) || spared(sl_object_namespace(object)) ||
         of_a_job(s, kind, object)) {
         return;
@@ -61,7 +61,7 @@ enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const st
                                  const struct sl_json *old, struct sl_error *causes)
 {
     const struct sl_admit_world world = world_of(s);
-    bool is_job = kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM;
+    bool is_job = sl_kind_is_job(kind);
     sl_error_clear(causes);
     return is_job ? sl_admit_change(&world, sl_object_namespace(old), job, old, causes)
                   : SL_CODE_OK;

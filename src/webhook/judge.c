@@ -33,7 +33,7 @@ enum sl_code sl_webhook_judge(const struct sl_webhook *w, const struct sl_webhoo
         return sl_object_validate(kind, q->object, old, e);
     }
     enum sl_code code = sl_object_validate_marks(kind, q->object, old, e);
-    bool job = kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM;
+    bool job = sl_kind_is_job(kind);
     return code == SL_CODE_OK && job && old != NULL
                ? sl_admit_change(&w->world, q->ns, q->object, old, e)
                : code;

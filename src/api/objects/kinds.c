@@ -24,6 +24,7 @@ static struct sl_kind_info kinds[SL_KIND_COUNT] = {
                   .shorts = shorts_,                                                               \
                   .namespaced = namespaced_,                                                       \
                   .has_status = status_,                                                           \
+                  .job = constant == SL_KIND_JOB,                                                  \
                   .api_version = sizeof(group_) > 1 ? group_ "/" version_ : version_},
 #include "api/objects/kinds.def"
 #undef SL_KIND
@@ -172,7 +173,12 @@ static enum sl_code settle_known(const struct custom *c, enum sl_kind *out, stru
     return SL_CODE_OK;
 }
 
-enum sl_code sl_kind_register(const char *api_version, const char *kind, const char *plural,
+bool sl_kind_is_job(enum sl_kind kind)
+{
+    return (unsigned)kind < end && kinds[kind].job;
+}
+
+static enum sl_code take_slot(const char *api_version, const char *kind, const char *plural,
                               enum sl_kind *out, struct sl_error *e)
 {
     struct custom c;
@@ -199,6 +205,30 @@ enum sl_code sl_kind_register(const char *api_version, const char *kind, const c
                                        .api_version = kept->api_version};
     *out = (enum sl_kind)end++;
     return SL_CODE_OK;
+}
+
+enum sl_code sl_kind_register(const char *api_version, const char *kind, const char *plural,
+                              enum sl_kind *out, struct sl_error *e)
+{
+    enum sl_code code = take_slot(api_version, kind, plural, out, e);
+    if (code == SL_CODE_OK && *out >= SL_KIND_CUSTOM) {
+        kinds[*out].job = true; /* whether or not another refers to it, too */
+    }
+    return code;
+}
+
+enum sl_code sl_kind_refer(const char *api_version, const char *kind, const char *plural,
+                           bool namespaced, enum sl_kind *out, struct sl_error *e)
+{
+    unsigned before = end;
+    enum sl_code code = take_slot(api_version, kind, plural, out, e);
+    if (code == SL_CODE_OK && end > before) {
+        kinds[*out].namespaced = namespaced;
+    } else if (code == SL_CODE_OK && kinds[*out].namespaced != namespaced) {
+        return sl_error_set(e, SL_CODE_CONFLICT, "%s %s: is %sin namespaces", api_version, kind,
+                            namespaced ? "not " : "");
+    }
+    return code;
 }
 
 enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e)

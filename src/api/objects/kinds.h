@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-#define SL_KIND_CUSTOM_MAX 16
+#define SL_KIND_CUSTOM_MAX 32
 
 /* SL_KIND(constant, group, version, Kind, plural, singular, short names, namespaced, has status
  * subresource) */
@@ -35,6 +35,7 @@ struct sl_kind_info {
     const char *shorts; /* comma separated, may be empty */
     bool namespaced;
     bool has_status;
+    bool job;                /* Job, and each custom kind that was registered as one */
     const char *api_version; /* group/version, or version */
 };
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind); /* one that is known */
@@ -47,11 +48,16 @@ enum sl_kind sl_kind_find(const char *group, const char *version, const char *re
 enum sl_kind sl_kind_find_object(const char *api_version, const char *kind);
 enum sl_kind sl_kind_find_name(const char *name);
 
-/* Give a custom kind its slot: namespaced, with a status subresource. Asked for the same kind again it
+bool sl_kind_is_job(enum sl_kind kind); /* false for SL_KIND_COUNT */
+
+/* Give a custom kind of jobs its slot: namespaced, with a status subresource. Asked for the same kind again it
  * answers the same slot. INVALID: a name that Kubernetes would not take. CONFLICT: its names mean another
  * kind. INTERNAL: no slot is left. */
 enum sl_code sl_kind_register(const char *api_version, const char *kind, const char *plural,
                               enum sl_kind *out, struct sl_error *e);
+/* The same for a kind of objects that jobs refer to. */
+enum sl_code sl_kind_refer(const char *api_version, const char *kind, const char *plural,
+                           bool namespaced, enum sl_kind *out, struct sl_error *e);
 /* Give a custom kind a short name. INVALID, CONFLICT: as above. */
 enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e);
 /* Forget all custom kinds; for tests. */

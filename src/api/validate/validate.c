@@ -504,7 +504,7 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
         sl_check_pod(c);
         break;
     default:
-        if (kind >= SL_KIND_CUSTOM) {
+        if (kind >= SL_KIND_CUSTOM && sl_kind_is_job(kind)) {
             sl_check_custom(c, kind);
         }
         break;

@@ -32,7 +32,7 @@ enum sl_code sl_object_validate_marks(enum sl_kind kind, const struct sl_json *o
         check_template(&c);
     } else if (kind == SL_KIND_POD) {
         sl_check_pod_marks(&c);
-    } else if (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT) {
+    } else if (kind >= SL_KIND_CUSTOM && sl_kind_is_job(kind)) {
         sl_check_custom(&c, kind);
     }
     return sl_check_end(&c, kind);

@@ -312,7 +312,7 @@ static bool of_a_job(const struct sl_json *pod)
     const struct sl_json *owner = sl_object_controller_ref(pod);
     enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                             sl_json_path_text(owner, "kind", ""));
-    return kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+    return sl_kind_is_job(kind);
 }
 
 void sl_check_pod_marks(struct sl_check *c)

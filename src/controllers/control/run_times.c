@@ -47,7 +47,7 @@ void sl_run_times_observe(struct sl_engine *engine, enum sl_kind kind, const str
                           bool deleted, bool simulated)
 {
     int64_t ms = 0;
-    if (kind != SL_KIND_JOB && kind != SL_KIND_POD && kind < SL_KIND_CUSTOM) {
+    if (kind != SL_KIND_POD && !sl_kind_is_job(kind)) {
         return;
     }
     bool over = deleted || is_over(kind, job);

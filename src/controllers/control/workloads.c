@@ -272,8 +272,7 @@ static void aim_deletion(struct sl_carried *k, const struct sl_json *live, struc
                             ? SL_KIND_COUNT
                             : sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                                   sl_json_path_text(owner, "kind", ""));
-    bool whole_job = !sl_condition_true(live, "Finished") &&
-                     (kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT));
+    bool whole_job = !sl_condition_true(live, "Finished") && sl_kind_is_job(kind);
     if (whole_job) {
         w->kind = kind;
         w->name = sl_json_path_text(owner, "name", "");

@@ -71,7 +71,7 @@ static void test_kinds_registered_without_a_slot_left_is_refused(void **state)
     assert_int_equal(sl_kind_end(), SL_KIND_COUNT);
     assert_int_equal(sl_kind_register("example.com/v1", "More", "mores", &out, &e),
                      SL_CODE_INTERNAL);
-    assert_string_equal(e.text, "example.com/v1 More: no more than 16 custom kinds");
+    assert_string_equal(e.text, "example.com/v1 More: no more than 32 custom kinds");
 }
 
 static void test_kinds_registered_with_bad_names_are_refused(void **state)
@@ -145,6 +145,24 @@ static void test_kinds_a_custom_one_may_have_a_short_name(void **state)
     sl_kind_forget_custom();
 }
 
+static void test_kinds_that_jobs_refer_to_are_no_jobs(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    enum sl_kind kind = SL_KIND_COUNT, again = SL_KIND_COUNT;
+    assert_int_equal(sl_kind_refer("a.example.com/v1", "Plan", "plans", false, &kind, &e),
+                     SL_CODE_OK);
+    assert_false(sl_kind_is_job(kind) || sl_kind_info(kind)->namespaced);
+    assert_int_equal(sl_kind_refer("a.example.com/v1", "Plan", "plans", true, &again, &e),
+                     SL_CODE_CONFLICT);
+    assert_non_null(strstr(e.text, "a.example.com/v1 Plan: is not in namespaces"));
+    assert_int_equal(sl_kind_register("a.example.com/v1", "Plan", "plans", &again, &e), SL_CODE_OK);
+    assert_int_equal(again, kind);
+    assert_true(sl_kind_is_job(kind) && sl_kind_is_job(SL_KIND_JOB));
+    sl_kind_forget_custom();
+    assert_false(sl_kind_is_job(kind));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +172,7 @@ int main(void)
         cmocka_unit_test_setup(test_kinds_registered_with_bad_names_are_refused, forget),
         cmocka_unit_test_setup(test_kinds_registered_take_any_spec, forget),
         cmocka_unit_test(test_kinds_a_custom_one_may_have_a_short_name),
+        cmocka_unit_test(test_kinds_that_jobs_refer_to_are_no_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
