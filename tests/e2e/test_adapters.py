@@ -81,6 +81,51 @@ class Adapters(Scene):
             done = get("get", "lws", "-A")
             self.assertRegex(done.stdout + done.stderr, r"No (resources|leaderworkersets) found")
 
+    def test_trainjob_is_counted_with_its_runtime(self):
+        self.queue("9")
+        group = "/apis/trainer.kubeflow.org/v1alpha1"
+        jobs, runtimes = f"{group}/namespaces/default/trainjobs", f"{group}/clustertrainingruntimes"
+        made = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+                "metadata": {"name": "t", "namespace": "default", "labels": LABELS},
+                "spec": {"suspend": False, "runtimeRef": {"name": "torch"}, "trainer": {
+                    "resourcesPerNode": {"requests": {"cpu": "2"}}}}}
+        self.put(jobs, made)
+        self.suspended(f"{jobs}/t", True)
+        said = eventually(lambda: [e for e in self.daemon.get("/api/v1/namespaces/default/events")["items"]
+                                   if e["reason"] == "ErrWorkloadCompose"], what="an event")
+        self.assertEqual((said[0]["type"], said[0]["message"]), (
+            "Warning", 'spec.runtimeRef.name: ClusterTrainingRuntime "torch" is not there'))
+        self.assertEqual(self.workloads(), {})
+
+        step = "trainer.kubeflow.org/trainjob-ancestor-step"
+        self.put(runtimes, {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "torch"},
+            "spec": {"mlPolicy": {"numNodes": 3, "torch": {}}, "template": {"spec": {"replicatedJobs": [
+                {"name": "model-initializer", "template": {
+                    "metadata": {"labels": {step: "model-initializer"}}, "spec": {"template": template("1")}}},
+                {"name": "node", "template": {"metadata": {"labels": {step: "trainer"}}, "spec": {
+                    "template": {"spec": {"containers": [{"name": "node", "image": "i"}]}}}}}]}}}})
+        w = self.admitted("t")
+        self.assertEqual([(s["name"], s["count"]) for s in w["spec"]["podSets"]], [("model-initializer", 1), ("node", 3)])
+        eventually(lambda: self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team")["status"][
+            "flavorsUsage"][0]["resources"][0]["total"] == "7", what="7 cpus used")
+        self.suspended(f"{jobs}/t", False)
+        patch = self.daemon.get(f"{jobs}/t")["spec"]["runtimePatches"]
+        parts = patch[0]["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+        self.assertEqual([(p["name"], p["template"]["spec"]["template"]["spec"]["nodeSelector"]) for p in parts],
+                         [("model-initializer", {"pool": "spot"}), ("node", {"pool": "spot"})])
+        self.patch(f"{jobs}/t/status", {"status": {"jobsStatus": [
+            {"name": "model-initializer", "succeeded": 1}, {"name": "node", "active": 1}]}})
+        self.workload("t", lambda w: w["status"].get("reclaimablePods") == [{"name": "model-initializer", "count": 1}],
+                      "the initializer's pod given back")
+
+        self.patch("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        self.suspended(f"{jobs}/t", True)
+        self.assertIn("replicatedJobs", str(self.daemon.get(f"{jobs}/t")["spec"]["runtimePatches"]))  # pods still run
+        self.patch(f"{jobs}/t/status", {"status": {"jobsStatus": []}})
+        eventually(lambda: "replicatedJobs" not in str(self.daemon.get(f"{jobs}/t")["spec"]["runtimePatches"]),
+                   what="restored")
+
     def test_kinds_outlive_a_restart(self):
         self.queue("5")
         self.put(JOBSETS, jobset("a", 1))

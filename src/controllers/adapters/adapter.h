@@ -17,6 +17,8 @@ enum sl_code sl_adapters_add(const char *file, const char *text, size_t len, str
 /* Forget them all, and the custom kinds. */
 void sl_adapters_forget(void);
 
+/* The kinds of objects that their jobs refer to, each once. */
+size_t sl_adapters_referred(const enum sl_kind **kinds);
 size_t sl_adapters_count(void);
 const struct sl_framework *sl_adapters_at(size_t index);
 #endif

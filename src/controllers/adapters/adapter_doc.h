@@ -14,6 +14,7 @@ struct sl_adapter {
 
 /* INVALID: *e says "FILE: FIELD: what is wrong", of the first thing that is. */
 enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struct sl_error *e);
+const struct sl_json *sl_adapter_doc(const struct sl_framework *f);
 /* Fill the functions of the framework. */
 void sl_adapter_init(struct sl_adapter *a);
 
@@ -21,15 +22,18 @@ void sl_adapter_init(struct sl_adapter *a);
 void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
                       struct sl_error *e);
 
-/* A number: 3, a path, {path, default, minus}, {min: [numbers]} or a list of numbers, their product. */
+/* A number: 3, a path, {path, default, minus}, {min|max: [numbers]}, {choose: [{when, use}]} or a list of numbers, their
+ * product. */
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
-/* Does the rule hold? {condition}, {path, in|present, default} or {sum, of, above|atLeast}, each with an optional
- * `not`. */
+/* Does the rule hold? {condition}, {path, key, in|present, default}, {sum, of, above|atLeast} or {some, where}, each with
+ * an optional `not`. */
 bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object);
 bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object);
 bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *object);
-/* A copy of `pattern` in which each {$path: P} is the object's value at P and each {$inject: M} the injection's
- * member M; members without a value are left out. `injection` may be NULL. */
-struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_json *object,
-                                  const struct sl_json *injection);
+/* A copy of `pattern` in which each {$path: P} is the object's value at P, each {$item: P} the pod set's item's and each
+ * {$inject: M} the injection's member M; members without a value are left out. */
+struct sl_expansion {
+    const struct sl_json *object, *item, *injection; /* NULL: has no values */
+};
+struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_expansion *x);
 #endif

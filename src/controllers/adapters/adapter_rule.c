@@ -50,6 +50,40 @@ static int64_t least(const struct sl_json *list, const struct sl_json *object)
     return out == INT64_MAX ? 1 : out;
 }
 
+static int64_t most(const struct sl_json *list, const struct sl_json *object)
+{
+    int64_t out = INT64_MIN;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        int64_t value = sl_adapter_number(sl_json_at(list, i), object);
+        out = value > out ? value : out;
+    }
+    return out;
+}
+
+/* The first of them whose rules hold; 1 when none does. */
+static int64_t chosen(const struct sl_json *list, const struct sl_json *object)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *choice = sl_json_at(list, i);
+        if (sl_adapter_all_hold(sl_json_get(choice, "when"), object)) {
+            return sl_adapter_number(sl_json_get(choice, "use"), object);
+        }
+    }
+    return 1;
+}
+
+static int64_t of_map(const struct sl_json *number, const struct sl_json *object)
+{
+    if (sl_json_has(number, "min")) {
+        return least(sl_json_get(number, "min"), object);
+    }
+    if (sl_json_has(number, "max")) {
+        return most(sl_json_get(number, "max"), object);
+    }
+    return sl_json_has(number, "choose") ? chosen(sl_json_get(number, "choose"), object)
+                                         : shifted(number, object);
+}
+
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object)
 {
     switch (sl_json_type(number)) {
@@ -60,10 +94,7 @@ int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *ob
     case SL_JSON_LIST:
         return product(number, object);
     case SL_JSON_MAP:
-        if (sl_json_has(number, "min")) {
-            return least(sl_json_get(number, "min"), object);
-        }
-        return shifted(number, object);
+        return of_map(number, object);
     default:
         return 1;
     }
@@ -84,6 +115,9 @@ static bool is_in(const struct sl_json *list, const struct sl_json *value)
 static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
 {
     const struct sl_json *value = sl_json_path(object, sl_json_path_text(rule, "path", ""));
+    if (sl_json_has(rule, "key")) {
+        value = sl_json_get(value, sl_json_path_text(rule, "key", ""));
+    }
     if (sl_json_has(rule, "present")) {
         return (sl_json_type(value) != SL_JSON_NULL) == sl_json_path_bool(rule, "present", true);
     }
@@ -91,11 +125,13 @@ static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
     return is_in(sl_json_get(rule, "in"), value);
 }
 
-static int64_t members_of(const struct sl_json *item, const struct sl_json *names)
+static int64_t members_of(const struct sl_json *item, const struct sl_json *spec)
 {
     int64_t out = 0;
+    const struct sl_json *names = sl_json_get(spec, "of");
+    int64_t absent = sl_json_path_int(spec, "default", 0);
     for (size_t i = 0; i < sl_json_len(names); i++) {
-        out = sum_of(out, sl_json_path_int(item, sl_json_text(sl_json_at(names, i), ""), 0));
+        out = sum_of(out, sl_json_path_int(item, sl_json_text(sl_json_at(names, i), ""), absent));
     }
     return out;
 }
@@ -104,14 +140,13 @@ static int64_t members_of(const struct sl_json *item, const struct sl_json *name
 static int64_t sum(const struct sl_json *spec, const struct sl_json *object)
 {
     const struct sl_json *all = sl_json_path(object, sl_json_path_text(spec, "sum", ""));
-    const struct sl_json *names = sl_json_get(spec, "of");
     int64_t out = 0;
     for (size_t i = 0; sl_json_type(all) == SL_JSON_LIST && i < sl_json_len(all); i++) {
-        out = sum_of(out, members_of(sl_json_at(all, i), names));
+        out = sum_of(out, members_of(sl_json_at(all, i), spec));
     }
     for (struct sl_json_member m = {0};
          sl_json_type(all) == SL_JSON_MAP && sl_json_each(all, &m);) {
-        out = sum_of(out, members_of(m.value, names));
+        out = sum_of(out, members_of(m.value, spec));
     }
     return out;
 }
@@ -126,6 +161,17 @@ static bool sum_holds(const struct sl_json *rule, const struct sl_json *object)
                                 : sum(rule, object) > sl_json_path_int(rule, "above", 0);
 }
 
+/* Do the rules hold for one of the items of a list? */
+static bool some_hold(const struct sl_json *rule, const struct sl_json *object)
+{
+    const struct sl_json *list = sl_json_path(object, sl_json_path_text(rule, "some", ""));
+    bool any = false;
+    for (size_t i = 0; sl_json_type(list) == SL_JSON_LIST && i < sl_json_len(list) && !any; i++) {
+        any = sl_adapter_all_hold(sl_json_get(rule, "where"), sl_json_at(list, i));
+    }
+    return any;
+}
+
 bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object)
 {
     bool holds;
@@ -133,6 +179,8 @@ bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object)
         holds = sl_condition_true(object, sl_json_path_text(rule, "condition", ""));
     } else if (sl_json_has(rule, "sum")) {
         holds = sum_holds(rule, object);
+    } else if (sl_json_has(rule, "some")) {
+        holds = some_hold(rule, object);
     } else {
         holds = path_holds(rule, object);
     }
@@ -161,14 +209,10 @@ bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *obj
 
 /* --- patterns ------------------------------------------------------------------------------------------ */
 
-struct expansion {
-    const struct sl_json *object, *injection;
-};
-
-static struct sl_json *expand(const struct expansion *x, const struct sl_json *pattern,
+static struct sl_json *expand(const struct sl_expansion *x, const struct sl_json *pattern,
                               unsigned depth);
 
-static void expand_members(const struct expansion *x, const struct sl_json *pattern,
+static void expand_members(const struct sl_expansion *x, const struct sl_json *pattern,
                            struct sl_json *out, unsigned depth)
 {
     for (struct sl_json_member m = {0}; sl_json_each(pattern, &m);) {
@@ -179,7 +223,7 @@ static void expand_members(const struct expansion *x, const struct sl_json *patt
     }
 }
 
-static struct sl_json *expand(const struct expansion *x, const struct sl_json *pattern,
+static struct sl_json *expand(const struct sl_expansion *x, const struct sl_json *pattern,
                               unsigned depth)
 {
     if (sl_json_type(pattern) == SL_JSON_LIST && depth > 0) {
@@ -200,6 +244,10 @@ static struct sl_json *expand(const struct expansion *x, const struct sl_json *p
         value = sl_json_path(x->object, sl_json_path_text(pattern, "$path", ""));
         return value == NULL ? NULL : sl_json_clone(value);
     }
+    if (sl_json_has(pattern, "$item")) {
+        value = sl_json_path(x->item, sl_json_path_text(pattern, "$item", ""));
+        return value == NULL ? NULL : sl_json_clone(value);
+    }
     if (sl_json_has(pattern, "$inject")) {
         value = sl_json_get(x->injection, sl_json_path_text(pattern, "$inject", ""));
         return value == NULL ? NULL : sl_json_clone(value);
@@ -209,9 +257,7 @@ static struct sl_json *expand(const struct expansion *x, const struct sl_json *p
     return map;
 }
 
-struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_json *object,
-                                  const struct sl_json *injection)
+struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_expansion *x)
 {
-    const struct expansion x = {.object = object, .injection = injection};
-    return expand(&x, pattern, 64);
+    return expand(x, pattern, 64);
 }

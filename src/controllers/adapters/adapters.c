@@ -15,6 +15,8 @@
 
 static struct sl_adapter *loaded[SL_KIND_CUSTOM_MAX];
 static size_t loaded_count;
+static enum sl_kind referred[SL_KIND_CUSTOM_MAX]; /* kinds of objects that jobs refer to */
+static size_t referred_count;
 
 size_t sl_adapters_count(void)
 {
@@ -26,6 +28,12 @@ const struct sl_framework *sl_adapters_at(size_t index)
     return index < loaded_count ? &loaded[index]->framework : NULL;
 }
 
+size_t sl_adapters_referred(const enum sl_kind **kinds)
+{
+    *kinds = referred;
+    return referred_count;
+}
+
 void sl_adapters_forget(void)
 {
     for (size_t i = 0; i < loaded_count; i++) {
@@ -33,7 +41,7 @@ void sl_adapters_forget(void)
         sl_json_free(loaded[i]->doc);
         sl_mem_free(loaded[i]);
     }
-    loaded_count = 0;
+    loaded_count = referred_count = 0;
     sl_kind_forget_custom();
 }
 
@@ -71,12 +79,49 @@ static enum sl_code register_kind(const char *file, const struct sl_json *doc, e
     return SL_CODE_OK;
 }
 
+/* One that is watched anyway needs no place of its own. */
+static void note_referred(enum sl_kind kind)
+{
+    bool known = kind < SL_KIND_CUSTOM;
+    for (size_t i = 0; i < referred_count; i++) {
+        known = known || referred[i] == kind;
+    }
+    if (!known) {
+        referred[referred_count++] = kind;
+    }
+}
+
+/* The kinds of the objects that such jobs refer to. */
+static enum sl_code register_referred(const char *file, const struct sl_json *doc,
+                                      struct sl_error *e)
+{
+    struct sl_error why = {0};
+    const struct sl_json *all = sl_json_get(doc, "with");
+    for (size_t i = 0; i < sl_json_len(all); i++) {
+        const struct sl_json *kinds = sl_json_get(sl_json_at(all, i), "kinds");
+        for (size_t k = 0; k < sl_json_len(kinds); k++) {
+            const struct sl_json *one = sl_json_at(kinds, k);
+            enum sl_kind kind = SL_KIND_COUNT;
+            if (sl_kind_refer(
+                    sl_json_path_text(one, "apiVersion", ""), sl_json_path_text(one, "kind", ""),
+                    sl_json_path_text(one, "plural", ""),
+                    sl_json_path_bool(one, "namespaced", true), &kind, &why) != SL_CODE_OK) {
+                return sl_error_set(e, SL_CODE_INVALID, "%s: with[%zu].kinds[%zu]: %s", file, i, k,
+                                    why.text);
+            }
+            note_referred(kind);
+        }
+    }
+    return SL_CODE_OK;
+}
+
 /* Takes a reference to the document. */
 static enum sl_code add_document(const char *file, struct sl_json *doc, struct sl_error *e)
 {
     enum sl_kind kind = SL_KIND_COUNT;
     enum sl_code code = sl_adapter_check(file, doc, e);
     code = code == SL_CODE_OK ? register_kind(file, doc, &kind, e) : code;
+    code = code == SL_CODE_OK ? register_referred(file, doc, e) : code;
     if (code != SL_CODE_OK) {
         return code;
     }

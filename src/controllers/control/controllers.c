@@ -71,6 +71,13 @@ const enum sl_kind *sl_controllers_kinds(size_t *count)
     static enum sl_kind kinds[WATCHED_COUNT + SL_KIND_CUSTOM_MAX];
     memcpy(kinds, watched, sizeof watched);
     *count = WATCHED_COUNT;
+    const enum sl_kind *referred;
+    size_t referred_count = sl_adapters_referred(&referred);
+    for (size_t i = 0; i < referred_count; i++) { /* before the jobs that refer to them */
+        if (!sl_kind_is_job(referred[i])) {
+            kinds[(*count)++] = referred[i];
+        }
+    }
     for (size_t i = 0; i < sl_adapters_count(); i++) {
         kinds[(*count)++] = sl_adapters_at(i)->kind;
     }
@@ -138,6 +145,9 @@ static void note_synced(struct sl_controllers *c, enum sl_kind kind)
         return;
     }
     c->synced[kind] = true;
+    if (kind >= SL_KIND_CUSTOM && !sl_kind_is_job(kind)) {
+        return; /* jobs wait for what they refer to; the others need not */
+    }
     if (++c->synced_count == WATCHED_COUNT + sl_adapters_count()) {
         sl_engine_synced(c->options.engine, sl_clock_now_ms());
         c->cycle_due = true;
@@ -411,8 +421,7 @@ enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **obje
     int64_t now_ms = sl_clock_now_ms();
     enum sl_kind kind = sl_kind_find_object(sl_json_path_text(*object, "apiVersion", ""),
                                             sl_json_path_text(*object, "kind", ""));
-    bool job = kind == SL_KIND_JOB || kind == SL_KIND_POD ||
-               (kind >= SL_KIND_CUSTOM && kind < sl_kind_end());
+    bool job = kind == SL_KIND_POD || sl_kind_is_job(kind);
     *run = (struct sl_controllers_run){.basis = SL_RUN_UNKNOWN};
     if (kind == SL_KIND_WORKLOAD && !is_there(c, *object)) {
         sl_job_wish_complete(*object, now_ms);

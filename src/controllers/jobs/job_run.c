@@ -4,7 +4,8 @@
 /* Starting and stopping. Kubernetes lets the template of a Job change only while the Job is suspended and has no
  * start time, so stopping one takes up to three writes: suspend; when no pod runs any more, forget the start
  * time; then restore the template. The annotation `stopping` marks a Job that is on this way. Jobs of other kinds
- * are suspended and restored at once; gated ones see job_members.c. */
+ * are suspended and restored at once, or (restored_later) restored when no pod runs any more; gated ones see
+ * job_members.c. */
 #include "controllers/jobs/job_run.h"
 #include "base/check.h"
 #include "controllers/jobs/job_members.h"
@@ -71,7 +72,8 @@ static bool by_hand(const struct sl_job_view *v)
 static struct sl_json *original_new(const struct sl_job_view *v, size_t index)
 {
     struct sl_json *pod_set = sl_json_clone(sl_workload_pod_set(v->wl, index));
-    if (by_hand(v) && sl_workload_reduced_pods(v->wl, index) != v->sets.at[index].count) {
+    if (by_hand(v) && index < v->sets.count &&
+        sl_workload_reduced_pods(v->wl, index) != v->sets.at[index].count) {
         sl_json_remove(pod_set, "minCount");
     }
     return pod_set;
@@ -79,7 +81,8 @@ static struct sl_json *original_new(const struct sl_job_view *v, size_t index)
 
 static void restore_all(const struct sl_job_view *v, struct sl_json *o)
 {
-    for (size_t i = 0; v->wl != NULL && i < v->sets.count; i++) {
+    size_t count = v->f->restored_later ? SL_POD_SETS_MAX : v->sets.count;
+    for (size_t i = 0; v->wl != NULL && i < count; i++) {
         if (sl_workload_pod_set(v->wl, i) != NULL) {
             struct sl_json *pod_set = original_new(v, i);
             v->f->restore(v->f, o, i, pod_set);
@@ -93,9 +96,9 @@ static void suspend(struct sl_job_view *v, const char *why)
     struct sl_json *o = sl_json_clone(v->job);
     struct sl_note note = sl_job_note(v, "Stopped", "%s", why);
     v->f->suspend(v->f, o, true);
-    if (!v->f->forgets_start) {
+    if (!v->f->forgets_start && !v->f->restored_later) {
         restore_all(v, o);
-    } else if (v->wl != NULL || started(v) || v->f->active(v->f, o)) {
+    } else if (v->f->forgets_start && (v->wl != NULL || started(v) || v->f->active(v->f, o))) {
         sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), STOPPING, "true");
     }
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
@@ -130,9 +133,22 @@ static bool can_be_restored(const struct sl_job_view *v, size_t index)
     return more;
 }
 
+/* Is there something in the job that admission added, and that goes when it has stopped? */
+static bool has_additions(const struct sl_job_view *v)
+{
+    struct sl_json *o = sl_json_clone(v->job);
+    restore_all(v, o);
+    bool more = !sl_json_equal(o, v->job);
+    sl_json_free(o);
+    return more;
+}
+
 bool sl_job_has_traces(struct sl_job_view *v)
 {
     SL_PRE(v != NULL);
+    if (v->f->restored_later) {
+        return v->wl != NULL && has_additions(v);
+    }
     bool traces = false;
     bool injected = v->wl != NULL && sl_job_as_admitted(v);
     for (size_t i = 0; v->wl != NULL && i < v->sets.count && !traces; i++) {

@@ -206,6 +206,9 @@ static bool job_matches(struct sl_job_view *v)
     if (v->f->composition != NULL) { /* of its pod sets sl_members_match has found some */
         return prebuilt || sl_members_limit_matches(v);
     }
+    if (v->f->refers != NULL && !v->f->suspended(v->f, v->job)) {
+        return sl_members_limit_matches(v); /* it was counted when it started: see act_lacking */
+    }
     /* The node selector of a gated one may still change; a prebuilt Workload need not have it. */
     bool placed = v->f->suspended(v->f, v->job) && (v->f->gated == NULL || !prebuilt);
     return sl_members_limit_matches(v) && (sl_pod_sets_match(&v->sets, v->wl, placed) ||
@@ -476,6 +479,30 @@ static void refuse(struct sl_job_view *v, const struct sl_error *e)
     }
 }
 
+/* An object that the job refers to is not there, or cannot be read: it is unknown which pods the job has. One that runs
+ * goes on: its controller made its pods of what the object was then. One that does not run waits, and what it would hold
+ * goes back; not while it is only unread, which passes. */
+static void act_lacking(struct sl_job_view *v, const struct sl_error *e)
+{
+    bool admitted = v->wl != NULL && sl_condition_true(v->wl, "Admitted");
+    bool evicted = v->wl != NULL && sl_condition_true(v->wl, "Evicted") &&
+                   (sl_condition_true(v->wl, "QuotaReserved") || runs(v));
+    bool deleting = v->wl != NULL && sl_object_deleting(v->wl);
+    if (deleting || evicted || (admitted && runs(v))) {
+        act_with_workload(v);
+        return;
+    }
+    report_cause(v, "ErrWorkloadCompose", e);
+    if (!v->f->suspended(v->f, v->job)) {
+        (void)sl_job_stop(v, SL_STOP_NO_MATCH, "What it asks for cannot be counted");
+    } else if (v->wl != NULL && e->code == SL_CODE_NOT_FOUND && sl_job_prebuilt(v->job) == NULL) {
+        delete_workload(v);
+    }
+    if (e->code == SL_CODE_UNAVAILABLE) {
+        sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
+    }
+}
+
 static void act_on_pod_sets(struct sl_job_view *v)
 {
     struct sl_error e = {0};
@@ -483,6 +510,8 @@ static void act_on_pod_sets(struct sl_job_view *v)
         v->f->composition != NULL ? SL_CODE_OK : v->f->pod_sets(v->f, v->job, &v->sets, &e);
     if (code == SL_CODE_GONE) {
         want_nothing(v);
+    } else if (code == SL_CODE_NOT_FOUND || code == SL_CODE_UNAVAILABLE) {
+        act_lacking(v, &e);
     } else if (code != SL_CODE_OK) {
         refuse(v, &e);
     } else if (v->wl == NULL) {

@@ -4,6 +4,7 @@
 #include "controllers/jobs/job_wish.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "controllers/jobs/job_refs.h"
 #include "controllers/jobs/job_steps.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,13 +49,14 @@ void sl_job_wish_complete(struct sl_json *workload, int64_t now_ms)
     sl_object_default_new(SL_KIND_WORKLOAD, workload);
 }
 
-static enum sl_code find_priority(const struct sl_jobs_of *of, const struct sl_json *job,
-                                  struct sl_priority *out, struct sl_error *e)
+static enum sl_code find_priority(const struct sl_jobs_of *of, const struct sl_framework *f,
+                                  const struct sl_json *job, struct sl_priority *out,
+                                  struct sl_error *e)
 {
     enum sl_kind kind;
     struct sl_json *class = NULL;
     const struct sl_client *client = of->work.client;
-    const char *name = sl_job_class(of->all, of->f, job, &kind);
+    const char *name = sl_job_class(of->all, f, job, &kind);
     const struct sl_kind_info *info = sl_kind_info(kind);
     *out = (struct sl_priority){.group = info->group, .kind = info->kind, .name = name};
     if (name[0] == '\0') {
@@ -105,14 +107,17 @@ enum sl_code sl_job_wish_new(struct sl_jobs *j, enum sl_kind kind, struct sl_jso
     }
     set_uid(job, now_ms);
     sl_object_default_new(kind, job);
-    enum sl_code code = of->f->pod_sets(of->f, job, &sets, e);
+    struct sl_bound bound;
+    (void)sl_job_refs_bind(&bound, of->f, of->work.client, job);
+    enum sl_code code = of->f->pod_sets(&bound.f, job, &sets, e);
     code = code == SL_CODE_OK ? sl_pod_sets_check(&sets, e) : code;
     code = code == SL_CODE_OK ? find_queue(of, job, &plan.queue, e) : code;
-    code = code == SL_CODE_OK ? find_priority(of, job, &plan.priority, e) : code;
+    code = code == SL_CODE_OK ? find_priority(of, &bound.f, job, &plan.priority, e) : code;
     if (code == SL_CODE_OK) {
         *workload = sl_framework_workload_new(of->f, job, &plan);
         sl_job_wish_complete(*workload, now_ms);
     }
     sl_pod_sets_fini(&sets);
+    sl_job_refs_end(&bound);
     return code;
 }

@@ -11,6 +11,7 @@
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/job_leftovers.h"
 #include "controllers/jobs/job_members.h"
+#include "controllers/jobs/job_refs.h"
 #include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,7 +281,11 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     struct sl_jobs_of *of = self;
     struct sl_job_view v = {
         .j = of->all, .of = of, .f = of->f, .r = r, .key = r->current, .now_ms = now_ms};
+    struct sl_bound bound = {0};
     bool there = sl_members_load(&v, key);
+    if (there && of->f->refers != NULL) {
+        v.f = sl_job_refs_bind(&bound, of->f, r->client, v.job);
+    }
     if (there && of->f->gated == NULL && sl_object_deleting(v.job)) {
         let_go(&v);
     } else if (there && is_managed(&v) && (v.queue = queue_of(&v)) != NULL) {
@@ -288,6 +293,9 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     }
     sl_json_free(v.wl);
     sl_members_fini(&v);
+    if (of->f->refers != NULL) {
+        sl_job_refs_end(&bound);
+    }
 }
 
 /* --- making and ending --------------------------------------------------------------------------------- */
@@ -317,6 +325,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
 {
     *j = (struct sl_jobs){.engine = engine,
                           .children = sl_job_children_new(),
+                          .referrers = sl_job_children_new(),
                           .default_classes = sl_map_new(),
                           .holders = sl_map_new(),
                           .changed = sl_map_new(),
@@ -342,6 +351,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     }
     sl_reconciler_fini(&j->leftovers);
     sl_job_children_free(j->children);
+    sl_job_children_free(j->referrers);
     sl_map_free(j->default_classes);
     sl_map_free(j->holders);
     sl_map_free(j->changed);
@@ -418,6 +428,9 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
     if (composed) {
         observe_member(of, job, deleted);
         return;
+    }
+    if (of->f->refers != NULL) {
+        sl_job_refs_keep(of, job, !deleted);
     }
     if (!deleted) {
         wake(of, sl_object_namespace(job), sl_object_name(job));
@@ -544,6 +557,9 @@ void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json 
         observe_workload(j, object, deleted);
     } else if (kind == SL_KIND_PRIORITY_CLASS || kind == SL_KIND_WORKLOAD_PRIORITY_CLASS) {
         observe_class(j, kind, object, deleted);
+    }
+    if (kind >= SL_KIND_CUSTOM) {
+        sl_job_refs_wake(j, kind, object);
     }
     for (size_t i = 0; i < j->kind_count; i++) {
         if (j->kinds[i].f->kind == kind) {

@@ -47,9 +47,10 @@ struct sl_jobs {
     struct sl_workload_meters *meters; /* lent; NULL: nothing is measured */
     struct sl_job_rules rules;
     struct sl_job_children *children;
-    struct sl_map *default_classes; /* PriorityClasses with globalDefault */
-    struct sl_map *holders;         /* Workloads that were seen with quota */
-    struct sl_map *changed;         /* those that were just changed after their job */
+    struct sl_job_children *referrers; /* of objects that jobs refer to: job_refs.h */
+    struct sl_map *default_classes;    /* PriorityClasses with globalDefault */
+    struct sl_map *holders;            /* Workloads that were seen with quota */
+    struct sl_map *changed;            /* those that were just changed after their job */
     struct sl_map *made;   /* jobs: how often their Workload was made in the second that ends ... */
     int64_t made_until_ms; /* ... then */
 };

@@ -84,6 +84,16 @@ struct sl_composition {
     int64_t (*reclaimable)(const struct sl_members *m, const char *pod_set);
 };
 
+/* An object that a job refers to, which says more about its pods. Texts are lent. */
+struct sl_reference {
+    const char *as;    /* under this name it is in `with` */
+    const char *field; /* of the job: where the name is */
+    enum sl_kind kind; /* SL_KIND_COUNT: none that is known */
+    const char *named; /* the kind as the job has it */
+    const char *ns;    /* "": it belongs to no namespace */
+    const char *name;  /* "": the job names none */
+};
+
 struct sl_framework {
     enum sl_kind kind;
     const char *name; /* as integrations.frameworks has it, e.g. "batch/job" */
@@ -92,6 +102,14 @@ struct sl_framework {
     /* batch/v1: its template can be changed only while it is suspended and has no start time, so that stopping takes
      * more than one write. */
     bool forgets_start;
+    bool
+        restored_later; /* what admission has added can be taken out only when no pod runs any more */
+    /* The objects that the job refers to: the one with that number; false: there are no more. NULL: it refers to none.
+     * What they are now is lent for one look: `with`, by their names; and `lacks`, true for one that cannot be read,
+     * false for one that is not there. pod_sets answers NOT_FOUND or UNAVAILABLE while one is lacking. */
+    bool (*refers)(const struct sl_framework *f, const struct sl_json *job, size_t index,
+                   struct sl_reference *out);
+    const struct sl_json *with, *lacks;
     const struct sl_gated *gated;             /* NULL: suspended, and restored, when it stops */
     const struct sl_composition *composition; /* NULL: one object is the job */
     /* Without a composition: is the object one for this framework, of those of its kind? NULL: each is. */

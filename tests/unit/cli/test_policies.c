@@ -150,7 +150,6 @@ static void test_policies_leave_out_kinds_that_are_not_managed(void **state)
     assert_true(mentions(all, "\"jobs\""));
     assert_null(object(all, "MutatingAdmissionPolicy", "sluice-suspend-kubeflow-jobs"));
     assert_null(object(all, "MutatingAdmissionPolicyBinding", "sluice-suspend-kubeflow-jobs"));
-    assert_null(object(all, "ValidatingAdmissionPolicy", "sluice-train-jobs"));
     assert_non_null(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"));
     sl_json_free(all);
 }

@@ -339,33 +339,6 @@ static void test_adapters_appwrapper_gets_pod_set_infos(void **state)
     sl_json_free(job);
 }
 
-static void test_adapters_trainjob_gets_a_runtime_patch(void **state)
-{
-    (void)state;
-    const struct sl_framework *f = framework("trainer.kubeflow.org/trainjob");
-    struct sl_json *job = yaml("{metadata: {name: t}, spec: {trainer: {numNodes: 4, image: i,"
-                               " resourcesPerNode: {requests: {cpu: 2}}},"
-                               " runtimePatches: [{manager: somebody}]}}");
-    assert_sets(f, job, "node=4");
-    struct sl_json *wl = workload_new(f, job);
-    assert_json(sl_json_path(wl, "spec.podSets.0.template.spec.containers"),
-                "[{\"name\":\"node\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":2}}}]");
-    inject(f, job, 0);
-    inject(f, job, 0);
-    assert_int_equal(sl_json_len(sl_json_path(job, "spec.runtimePatches")), 2);
-    assert_string_equal(
-        sl_json_path_text(
-            job,
-            "spec.runtimePatches.1.trainingRuntimeSpec.template.spec.replicatedJobs.0."
-            "template.spec.template.spec.nodeSelector.pool",
-            ""),
-        "a");
-    f->restore(f, job, 0, sl_workload_pod_set(wl, 0));
-    assert_json(sl_json_path(job, "spec.runtimePatches"), "[{\"manager\":\"somebody\"}]");
-    sl_json_free(wl);
-    sl_json_free(job);
-}
-
 static void test_adapters_leaderworkerset_is_suspended_by_its_count(void **state)
 {
     (void)state;
@@ -420,27 +393,6 @@ static void test_adapters_make_the_kinds_that_their_files_name(void **state)
     assert_true(f->makes(f, of_jobsets) && f->makes(f, SL_KIND_JOB));
     f = framework("kubeflow.org/pytorchjob");
     assert_false(f->makes(f, SL_KIND_JOB));
-}
-
-static void test_adapters_refuse_what_their_files_say_cannot_be_counted(void **state)
-{
-    (void)state;
-    static const char *const rows[][2] = {
-        {"{}", "spec.trainer.numNodes"},
-        {"{numNodes: 2}", "spec.trainer.resourcesPerNode"},
-        {"{resourcesPerNode: {requests: {cpu: 1}}}", "spec.trainer.numNodes"},
-    };
-    const struct sl_framework *f = framework("trainer.kubeflow.org/trainjob");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct sl_pod_sets sets;
-        struct sl_error e = {0};
-        struct sl_json *job = yaml("{metadata: {name: t}, spec: {}}");
-        sl_json_set(sl_json_get(job, "spec"), "trainer", yaml(rows[i][0]));
-        assert_int_equal(f->pod_sets(f, job, &sets, &e), SL_CODE_INVALID);
-        assert_string_equal(e.causes[0].field, rows[i][1]);
-        sl_pod_sets_fini(&sets);
-        sl_json_free(job);
-    }
 }
 
 static void test_adapters_object_with_too_many_pod_sets_is_refused(void **state)
@@ -525,6 +477,53 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
          "f.yaml: refuse[0].text: is required"},
         {HEAD SETS TAIL "suspend: s\npriorityClass: [1]\n",
          "f.yaml: priorityClass: must be a list"},
+        {HEAD SETS TAIL "suspend: s\nwith: yes\n", "f.yaml: with: must be a list"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{}, {}, {}, {}, {}]\n",
+         "f.yaml: with: must be no more than 4"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: spec, name: b}]\n",
+         "f.yaml: with[0].as: must be a word without dots, and not a field"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: a}]\n", "f.yaml: with[0].name: is required"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: a, name: b, kind: {default: K}}]\n",
+         "f.yaml: with[0].kind.path: is required"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: a, name: b}]\n",
+         "f.yaml: with[0].kinds: must be a list of 1 to 4 kinds"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: a, name: b, kinds: [{}, {}]}]\n",
+         "f.yaml: with[0].kind: is required where there are several kinds"},
+        {HEAD SETS TAIL "suspend: s\nwith: [{as: a, name: b, kinds: [{kind: K}]}]\n",
+         "f.yaml: with[0].kinds[0].apiVersion: is required"},
+        {HEAD SETS TAIL
+         "suspend: s\nwith: [{as: a, name: b, kinds: [{apiVersion: e.com/v1, kind: K,"
+         " plural: K!}]}]\n",
+         "f.yaml: with[0].kinds[0]: plural"},
+        {HEAD SETS TAIL
+         "suspend: s\nwith: [{as: a, name: b, kinds: [{apiVersion: e.com/v1, kind: K,"
+         " plural: ks}]}, {as: a, name: b, kinds: [{apiVersion: e.com/v1, kind: K,"
+         " plural: ks}]}]\n",
+         "f.yaml: with[1].as: a is the name of another"},
+        {HEAD SETS TAIL "suspend: s\nrestoreWhen: later\n",
+         "f.yaml: restoreWhen: must be inactive"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, patches: [{}]}]\n",
+         "f.yaml: podSets[0].patches[0].patch: is required"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, patches: [{from: [a], at: b}]}]\n",
+         "f.yaml: podSets[0].patches[0].from: must be two paths"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, inject: {list: l, item: {}, parts:"
+                   " p}}]\n",
+         "f.yaml: podSets[0].inject.part: is required with parts"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, inject: {list: l, item: {}, parts: p,"
+         " part: {}}}]\n",
+         "f.yaml: podSets[0].inject.key: is required with parts"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, count: {choose: []}}]\n",
+         "f.yaml: podSets[0].count.choose: must be a list of choices"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, count: {choose: [{use: true}]}}]\n",
+         "f.yaml: podSets[0].count.choose[0].use: must be a whole number"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, count: {max: 1}}]\n",
+         "f.yaml: podSets[0].count.max: must be a list of numbers"},
+        {HEAD SETS "suspend: s\nready: [{some: l}]\nactive: [{condition: A}]\n",
+         "f.yaml: ready[0].where: is required"},
+        {HEAD SETS "suspend: s\nready: [{path: l, key: 1, in: [a]}]\nactive: [{condition: A}]\n",
+         "f.yaml: ready[0].key: must be a text"},
         {"apiVersion: v1\nkind: Thing\nplural: things\nsuspend: s\n" SETS TAIL,
          "f.yaml: apiVersion \"v1\""},
         {"apiVersion: batch/v1\nkind: Job\nplural: jobs\nsuspend: s\n" SETS TAIL,
@@ -557,6 +556,26 @@ static void test_adapters_own_kind_needs_no_more_than_a_file(void **state)
     assert_sets(f, job, "main=1");
     bool success;
     assert_false(ended(f, job, &success));
+    sl_json_free(job);
+}
+
+static void test_adapters_refuse_what_their_files_say_cannot_be_counted(void **state)
+{
+    (void)state;
+    struct sl_pod_sets sets;
+    struct sl_error e = {0};
+    static const char text[] = HEAD SETS TAIL
+        "suspend: spec.paused\nrefuse: [{when: [{condition: A}], field: spec.a, text: not so},"
+        " {when: [{path: spec.n, present: true, not: true}], field: spec.n, text: must be set}]\n";
+    assert_int_equal(sl_adapters_add("f.yaml", text, strlen(text), &e), SL_CODE_OK);
+    const struct sl_framework *f = framework("Thing");
+    struct sl_json *job = yaml("{metadata: {name: t}, spec: {template: {spec: {}}}}");
+    assert_int_equal(f->pod_sets(f, job, &sets, &e), SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field, "spec.n");
+    assert_string_equal(e.causes[0].text, "must be set");
+    sl_pod_sets_fini(&sets);
+    sl_json_set_int(sl_json_get(job, "spec"), "n", 1);
+    assert_sets(f, job, "main=1");
     sl_json_free(job);
 }
 
@@ -609,7 +628,6 @@ int main(void)
         CASE(test_adapters_kubeflow_jobs_have_the_replicas_of_their_kind),
         CASE(test_adapters_mpijob_has_launcher_and_workers),
         CASE(test_adapters_appwrapper_gets_pod_set_infos),
-        CASE(test_adapters_trainjob_gets_a_runtime_patch),
         CASE(test_adapters_leaderworkerset_is_suspended_by_its_count),
         CASE(test_adapters_object_without_its_template_is_refused),
         CASE(test_adapters_object_with_too_many_pod_sets_is_refused),

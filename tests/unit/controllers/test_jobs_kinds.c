@@ -703,47 +703,167 @@ static void test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itsel
     assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
 }
 
-static void test_jobs_kinds_job_that_cannot_be_counted_does_not_run(void **state)
+/* --- jobs that refer to other objects -------------------------------------------------------------------- */
+
+#define RUNTIME(nodes)                                                                             \
+    "{metadata: {name: r}, spec: {mlPolicy: {numNodes: " nodes "}, template: {spec: {"             \
+    "replicatedJobs: [{name: node, template: {metadata: {labels: {"                                \
+    "trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {"            \
+    "containers: [{name: node}]}}}}}]}}}}"
+
+static enum sl_kind trainjobs(void)
 {
-    struct fixture *f = *state;
-    enum sl_kind kind = sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "TrainJob");
-    begin(f);
-    put(f, kind,
-        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: false,"
-        " trainer: {numNodes: 2}}}");
-    show(f, kind, "a");
+    return sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "TrainJob");
+}
+
+static enum sl_kind runtimes(void)
+{
+    return sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime");
+}
+
+static struct sl_json *trainjob(struct fixture *f)
+{
+    return fake_find(&f->fake, trainjobs(), "ns", "a");
+}
+
+static void look(struct fixture *f)
+{
+    unsigned before;
+    do {
+        before = f->fake.write_count;
+        show(f, trainjobs(), "a");
+        show(f, SL_KIND_WORKLOAD, workload_name("TrainJob"));
+        sl_jobs_step(&f->jobs, T0, 16);
+        fake_flush(&f->fake);
+    } while (f->fake.write_count != before);
+}
+
+static void put_trainjob(struct fixture *f, const char *suspend)
+{
+    struct sl_json *o = put(f, trainjobs(),
+                            "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}},"
+                            " spec: {runtimeRef: {name: r}}}");
+    sl_json_set_bool(sl_json_get(o, "spec"), "suspend", strcmp(suspend, "true") == 0);
+    look(f);
+}
+
+/* As the watch tells it. */
+static void put_runtime(struct fixture *f, const char *text)
+{
+    sl_jobs_observe(&f->jobs, runtimes(), put(f, runtimes(), text), false, T0);
     sl_jobs_step(&f->jobs, T0, 16);
     fake_flush(&f->fake);
-    assert_true(sl_json_path_bool(fake_find(&f->fake, kind, "ns", "a"), "spec.suspend", false));
+}
+
+static void lose_runtime(struct fixture *f)
+{
+    struct sl_json *gone = yaml("{metadata: {name: r}}");
+    fake_remove(&f->fake, runtimes(), "", "r");
+    sl_jobs_observe(&f->jobs, runtimes(), gone, true, T0);
+    sl_json_free(gone);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+}
+
+static int64_t nodes_counted(struct fixture *f)
+{
+    return sl_json_path_int(workload(f, "TrainJob"), "spec.podSets.0.count", 0);
+}
+
+static void admit_trainjob(struct fixture *f)
+{
+    struct sl_json *status = sl_json_path_make(workload(f, "TrainJob"), "status");
+    sl_json_set(
+        status, "admission",
+        yaml("{clusterQueue: cq, podSetAssignments: [{name: node, flavors: {cpu: spot}}]}"));
+    sl_condition_set(status, "QuotaReserved", true, "R", "", 0, T0);
+    sl_condition_set(status, "Admitted", true, "R", "", 0, T0);
+    look(f);
+}
+
+#define ADDED                                                                                      \
+    "spec.runtimePatches.0.trainingRuntimeSpec.template.spec.replicatedJobs.0.template.spec."      \
+    "template.spec.nodeSelector.machine"
+
+static void test_jobs_kinds_job_waits_for_what_it_refers_to(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_trainjob(f, "false");
+    assert_true(sl_json_path_bool(trainjob(f), "spec.suspend", false));
     assert_string_equal(told(f, "ErrWorkloadCompose"),
-                        "spec.trainer.resourcesPerNode: must be set: what only the TrainingRuntime "
-                        "says is not counted");
+                        "spec.runtimeRef.name: ClusterTrainingRuntime \"r\" is not there");
     assert_null(workload(f, "TrainJob"));
+    put_runtime(f, RUNTIME("3"));
+    look(f);
+    assert_int_equal(nodes_counted(f), 3);
+    put_runtime(f, RUNTIME("5"));
+    assert_int_equal(nodes_counted(f), 5);
+    lose_runtime(f);
+    assert_null(workload(f, "TrainJob"));
+}
+
+static void test_jobs_kinds_job_that_runs_keeps_what_it_was_counted_with(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    fake_put(&f->fake, runtimes(), yaml(RUNTIME("3")));
+    put_trainjob(f, "true");
+    admit_trainjob(f);
+    assert_false(sl_json_path_bool(trainjob(f), "spec.suspend", true));
+    assert_string_equal(sl_json_path_text(trainjob(f), ADDED, ""), "spot");
+    put_runtime(f, RUNTIME("5"));
+    look(f);
+    lose_runtime(f);
+    look(f);
+    assert_false(sl_json_path_bool(trainjob(f), "spec.suspend", true));
+    assert_int_equal(nodes_counted(f), 3);
+}
+
+static void test_jobs_kinds_job_is_restored_when_its_pods_have_gone(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    fake_put(&f->fake, runtimes(), yaml(RUNTIME("3")));
+    put_trainjob(f, "true");
+    admit_trainjob(f);
+    sl_json_set(trainjob(f), "status", yaml("{jobsStatus: [{name: node, active: 1}]}"));
+    lose_runtime(f); /* it is not needed for this */
+    sl_condition_set(sl_json_get(workload(f, "TrainJob"), "status"), "Evicted", true, "Preempted",
+                     "", 0, T0);
+    look(f);
+    assert_true(sl_json_path_bool(trainjob(f), "spec.suspend", false));
+    assert_string_equal(sl_json_path_text(trainjob(f), ADDED, ""), "spot");
+    assert_int_equal(stopped_calls, 0);
+    sl_json_set(trainjob(f), "status", yaml("{jobsStatus: [{name: node, active: 0}]}"));
+    look(f);
+    assert_null(sl_json_path(trainjob(f), ADDED));
+    assert_true(stopped_calls > 0);
 }
 
 static void
 test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go(void **state)
 {
     struct fixture *f = *state;
-    enum sl_kind kind = sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "TrainJob");
     begin(f);
-    put(f, kind,
-        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: true,"
-        " trainer: {numNodes: 2, resourcesPerNode: {requests: {cpu: 1}}}}}");
-    show(f, kind, "a");
-    sl_jobs_step(&f->jobs, T0, 16);
-    fake_flush(&f->fake);
+    fake_put(&f->fake, runtimes(), yaml(RUNTIME("2")));
+    put_trainjob(f, "true");
     assert_true(sl_workload_has_finalizer(workload(f, "TrainJob")));
-
-    sl_json_remove(sl_json_path(fake_find(&f->fake, kind, "ns", "a"), "spec.trainer"),
-                   "resourcesPerNode");
     sl_json_set_text(sl_json_get(workload(f, "TrainJob"), "metadata"), "deletionTimestamp",
                      "2023-11-14T22:13:20Z");
-    show(f, kind, "a");
-    sl_jobs_step(&f->jobs, T0, 16);
-    fake_flush(&f->fake);
-    assert_string_not_equal(told(f, "ErrWorkloadCompose"), "");
+    lose_runtime(f);
     assert_false(sl_workload_has_finalizer(workload(f, "TrainJob")));
+}
+
+static void test_jobs_kinds_job_that_cannot_be_counted_does_not_run(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    fake_put(&f->fake, runtimes(), yaml("{metadata: {name: r}, spec: {}}"));
+    put_trainjob(f, "false");
+    assert_true(sl_json_path_bool(trainjob(f), "spec.suspend", false));
+    assert_string_equal(told(f, "ErrWorkloadCompose"), "spec: 0 pod sets, must be from 1 to 18");
+    assert_null(workload(f, "TrainJob"));
 }
 
 static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **state)
@@ -799,6 +919,9 @@ int main(void)
         CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
         CASE(test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_does_not_run),
+        CASE(test_jobs_kinds_job_is_restored_when_its_pods_have_gone),
+        CASE(test_jobs_kinds_job_that_runs_keeps_what_it_was_counted_with),
+        CASE(test_jobs_kinds_job_waits_for_what_it_refers_to),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
     };
