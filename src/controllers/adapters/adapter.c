@@ -202,6 +202,13 @@ static enum sl_code no_set(const struct sl_pod_set *set, const char *path, struc
     return SL_CODE_INVALID;
 }
 
+static int64_t number_of(const struct sl_place *p, const char *field, int64_t absent,
+                         const struct sl_json *item)
+{
+    const struct sl_json *number = sl_json_get(p->entry, field);
+    return number == NULL ? absent : sl_adapter_number(number, item);
+}
+
 static enum sl_code fill_set(struct sl_pod_sets *sets, const struct sl_place *p,
                              struct sl_json *whole, struct sl_error *e)
 {
@@ -209,13 +216,13 @@ static enum sl_code fill_set(struct sl_pod_sets *sets, const struct sl_place *p,
     struct sl_pod_set *set = &sets->at[sets->count];
     struct sl_json *item = sl_place_item_new(p, whole);
     const struct sl_json *sub = sl_json_get(p->entry, "subGroups");
-    const struct sl_json *count = sl_json_get(p->entry, "count");
     sl_place_template_path(p, whole, path);
     *set = (struct sl_pod_set){.template = template_of(p, whole, sets, path, e),
-                               .count = count == NULL ? 1 : sl_adapter_number(count, item)};
+                               .count = number_of(p, "count", 1, item)};
     shown(path, set->where);
     name_of(p, sets->count, whole, set->name);
     set->index_label = sl_json_text(sl_json_get(p->entry, "indexLabel"), NULL);
+    set->index_offset = number_of(p, "indexOffset", 0, item);
     if (sub != NULL) {
         set->sub_group_label = sl_json_path_text(sub, "label", NULL);
         set->sub_group_count = sl_adapter_number(sl_json_get(sub, "count"), item);

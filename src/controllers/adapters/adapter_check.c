@@ -257,7 +257,7 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     sl_check_keys(
         c, set,
         " name nameFrom each when optional template default count indexLabel subGroups inject "
-        "reclaimable patches ");
+        "reclaimable patches indexOffset ");
     sl_check_patches(c, set);
     sl_check_text_of(c, set, "name", !sl_json_has(set, "nameFrom"));
     sl_check_path(c, set, "nameFrom", false);
@@ -268,6 +268,9 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     check_inject(c, set);
     sl_check_text_of(c, set, "indexLabel", false);
     check_parts(c, set);
+    if (sl_json_has(set, "indexOffset")) {
+        check_number(c, sl_json_get(set, "indexOffset"), "indexOffset", DEPTH_MAX);
+    }
     if (sl_json_has(set, "count")) {
         check_number(c, sl_json_get(set, "count"), "count", DEPTH_MAX);
     }

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define HOSTNAME "kubernetes.io/hostname"
-#define INDEX_OFFSET "kueue.x-k8s.io/pod-index-offset"
 
 struct list {
     struct sl_pod_row *first, *last;
@@ -183,7 +182,7 @@ static void read_row(struct sl_pod_row *row, const struct sl_json *pod)
     row->deleting = sl_object_deleting(pod);
     row->ready = sl_condition_true(pod, "Ready");
     row->index = number_of(sl_object_annotation(pod, SL_LABEL_INDEX), -1);
-    row->index_offset = number_of(sl_object_annotation(pod, INDEX_OFFSET), 0);
+    row->index_offset = number_of(sl_object_annotation(pod, SL_ANNOTATION_INDEX_OFFSET), 0);
     int64_t started_ms = sl_clock_parse(sl_json_path_text(pod, "status.startTime", ""));
     if (started_ms == INT64_MIN || row->started_ms == INT64_MIN ||
         row->started_ms / 1000 != started_ms / 1000) {

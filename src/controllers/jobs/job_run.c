@@ -248,6 +248,17 @@ static void add_queue_labels(const struct sl_json *wl, struct sl_json *labels)
     }
 }
 
+/* Pods that are placed by their index have to say what it counts from; a template that says it already is left alone. */
+static void add_offset(const struct sl_job_view *v, size_t index, struct sl_json *injection)
+{
+    const struct sl_json *template = sl_json_get(sl_workload_pod_set(v->wl, index), "template");
+    bool said =
+        sl_json_has(sl_json_path(template, "metadata.annotations"), SL_ANNOTATION_INDEX_OFFSET);
+    if (index < v->sets.count && v->sets.at[index].index_offset != 0 && !said) {
+        sl_injection_add_offset(injection, v->sets.at[index].index_offset);
+    }
+}
+
 struct sl_json *sl_admission_injection_new(struct sl_job_view *v, size_t index, struct sl_error *e)
 {
     const struct sl_json *wl = v->wl;
@@ -269,6 +280,7 @@ struct sl_json *sl_admission_injection_new(struct sl_job_view *v, size_t index, 
     if (sl_json_get(assignment, "topologyAssignment") != NULL) {
         sl_injection_add_topology(injection, sl_object_name(wl), pod_set,
                                   sl_json_get(sl_workload_pod_set(wl, index), "topologyRequest"));
+        add_offset(v, index, injection);
     }
     return injection;
 }

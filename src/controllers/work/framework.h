@@ -25,6 +25,7 @@ struct sl_pod_set {
     const struct sl_json *template;
     char where[128];         /* the path of the template, for complaints */
     const char *index_label; /* of the pods, with their index; NULL = none */
+    int64_t index_offset;    /* what that counts from */
     const char *
         sub_group_label; /* of the pods, with the index of their part of the set; NULL = no parts */
     int64_t sub_group_count;

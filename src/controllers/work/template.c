@@ -6,6 +6,7 @@
 #include "api/objects/pod_shape.h"
 #include "api/validate/topology_request.h"
 #include "base/check.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The places that an injection may change: path of the parent in a template, and the member. */
@@ -128,6 +129,13 @@ void sl_injection_add_topology(struct sl_json *injection, const char *workload, 
         !sl_json_has(request, "unconstrained")) {
         merge_new(injection, "annotations", pair_new(SL_TOPOLOGY_UNCONSTRAINED, "true"), false);
     }
+}
+
+void sl_injection_add_offset(struct sl_json *injection, int64_t offset)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)offset);
+    merge_new(injection, "annotations", pair_new(SL_ANNOTATION_INDEX_OFFSET, text), false);
 }
 
 bool sl_template_gated(const struct sl_json *template)

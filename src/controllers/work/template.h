@@ -10,6 +10,7 @@
 #define SL_GATE_TOPOLOGY "kueue.x-k8s.io/topology"
 #define SL_LABEL_POD_SET "kueue.x-k8s.io/podset"
 #define SL_ANNOTATION_WORKLOAD "kueue.x-k8s.io/workload"
+#define SL_ANNOTATION_INDEX_OFFSET "kueue.x-k8s.io/pod-index-offset"
 
 /* Add a flavor's node labels and tolerations. INVALID when a label is already set to another value. */
 enum sl_code sl_injection_add_flavor(struct sl_json *injection, const struct sl_json *flavor,
@@ -22,6 +23,8 @@ enum sl_code sl_injection_add_update(struct sl_json *injection, const struct sl_
  * marked as unconstrained. */
 void sl_injection_add_topology(struct sl_json *injection, const char *workload, const char *pod_set,
                                const struct sl_json *request);
+/* Say what the index of the pods counts from. */
+void sl_injection_add_offset(struct sl_json *injection, int64_t offset);
 /* Does the template, or pod, carry the topology gate? */
 bool sl_template_gated(const struct sl_json *template);
 /* Change the template; INVALID, and the template unchanged, when a key is already set to another value. */

@@ -703,6 +703,79 @@ static void test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itsel
     assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
 }
 
+/* --- ranks --------------------------------------------------------------------------------------------- */
+
+/* An MPIJob whose pods are placed by topology; what its workers' template has as annotations when it has started. */
+static const struct sl_json *started_workers(struct fixture *f, const char *as_worker,
+                                             const char *launcher, const char *worker)
+{
+    char text[1024];
+    enum sl_kind kind = sl_kind_find_name("mpijob");
+    snprintf(text, sizeof text,
+             "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {"
+             "runLauncherAsWorker: %s, runPolicy: {suspend: true}, mpiReplicaSpecs: {"
+             "Launcher: {template: {metadata: {annotations: %s}, spec: {containers: [{name: c}]}}},"
+             "Worker: {replicas: 2, template: {metadata: {annotations: %s}, spec: {containers: [{"
+             "name: c}]}}}}}}",
+             as_worker, launcher, worker);
+    put(f, kind, text);
+    for (int i = 0; i < 4; i++) {
+        show(f, kind, "a");
+        show(f, SL_KIND_WORKLOAD, workload_name("MPIJob"));
+        sl_jobs_step(&f->jobs, T0, 16);
+        fake_flush(&f->fake);
+        struct sl_json *status = sl_json_path_make(workload(f, "MPIJob"), "status");
+        sl_json_set(status, "admission",
+                    yaml("{clusterQueue: cq, podSetAssignments: ["
+                         "{name: launcher, flavors: {}, topologyAssignment: {levels: [h]}},"
+                         "{name: worker, flavors: {}, topologyAssignment: {levels: [h]}}]}"));
+        sl_condition_set(status, "QuotaReserved", true, "R", "", 0, T0);
+        sl_condition_set(status, "Admitted", true, "R", "", 0, T0);
+    }
+    const struct sl_json *job = fake_find(&f->fake, kind, "ns", "a");
+    assert_false(sl_json_path_bool(job, "spec.runPolicy.suspend", true));
+    assert_null(sl_json_get(
+        sl_json_path(job, "spec.mpiReplicaSpecs.Launcher.template.metadata.annotations"),
+        "kueue.x-k8s.io/pod-index-offset"));
+    return sl_json_path(job, "spec.mpiReplicaSpecs.Worker.template.metadata.annotations");
+}
+
+static const char *offset_of(const struct sl_json *annotations)
+{
+    return sl_json_text(sl_json_get(annotations, "kueue.x-k8s.io/pod-index-offset"), "none");
+}
+
+static void test_jobs_kinds_workers_of_mpi_are_ranked_after_a_launcher_that_is_one(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    assert_string_equal(offset_of(started_workers(f, "true", "{}", "{}")), "1");
+}
+
+static void test_jobs_kinds_workers_of_mpi_are_ranked_alone_beside_a_launcher(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    assert_string_equal(offset_of(started_workers(f, "false", "{}", "{}")), "none");
+}
+
+static void test_jobs_kinds_workers_of_mpi_are_ranked_with_a_launcher_of_their_group(void **state)
+{
+    struct fixture *f = *state;
+    static const char group[] =
+        "{kueue.x-k8s.io/podset-group-name: g, kueue.x-k8s.io/podset-required-topology: h}";
+    begin(f);
+    assert_string_equal(offset_of(started_workers(f, "true", group, group)), "none");
+}
+
+static void test_jobs_kinds_offset_that_a_template_says_itself_stays(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    assert_string_equal(
+        offset_of(started_workers(f, "true", "{}", "{kueue.x-k8s.io/pod-index-offset: '7'}")), "7");
+}
+
 /* --- jobs that refer to other objects -------------------------------------------------------------------- */
 
 #define RUNTIME(nodes)                                                                             \
@@ -921,6 +994,10 @@ int main(void)
         CASE(test_jobs_kinds_job_that_cannot_be_counted_does_not_run),
         CASE(test_jobs_kinds_job_is_restored_when_its_pods_have_gone),
         CASE(test_jobs_kinds_job_that_runs_keeps_what_it_was_counted_with),
+        CASE(test_jobs_kinds_workers_of_mpi_are_ranked_after_a_launcher_that_is_one),
+        CASE(test_jobs_kinds_workers_of_mpi_are_ranked_alone_beside_a_launcher),
+        CASE(test_jobs_kinds_workers_of_mpi_are_ranked_with_a_launcher_of_their_group),
+        CASE(test_jobs_kinds_offset_that_a_template_says_itself_stays),
         CASE(test_jobs_kinds_job_waits_for_what_it_refers_to),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
