@@ -322,17 +322,24 @@ bool sl_json_bool(const struct sl_json *v, bool fallback)
                                                           : fallback;
 }
 
-/* The next segment of a dotted path into `segment`; false when it is longer than any key we look
- * for. */
+/* The next segment of a path into `segment`; false when it is longer than any key we look for. A bracket that is not closed
+ * is a letter like any other. */
 static bool next_segment(const char **path, char segment[static SEGMENT_MAX])
 {
-    size_t len = strcspn(*path, ".");
+    const char *begin = *path;
+    const char *close = *begin == '[' ? strchr(begin, ']') : NULL;
+    size_t len = close == NULL ? strcspn(begin, ".") : (size_t)(close - begin) - 1;
+    const char *bracket = close == NULL ? memchr(begin, '[', len) : NULL;
+    if (bracket != NULL && strchr(bracket, ']') != NULL) {
+        len = (size_t)(bracket - begin);
+    }
     if (len >= SEGMENT_MAX) {
         return false;
     }
-    memcpy(segment, *path, len);
+    memcpy(segment, close == NULL ? begin : begin + 1, len);
     segment[len] = '\0';
-    *path += len + ((*path)[len] == '.');
+    *path = close == NULL ? begin + len : close + 1;
+    *path += **path == '.';
     return true;
 }
 

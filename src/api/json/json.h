@@ -107,8 +107,8 @@ const char *sl_json_text(const struct sl_json *v, const char *fallback);
 int64_t sl_json_int(const struct sl_json *v, int64_t fallback);
 bool sl_json_bool(const struct sl_json *v, bool fallback);
 
-/* By dotted path of map keys and list indexes ("spec.podSets.0.count"); keys with dots need
- * sl_json_get. */
+/* By path of map keys and list indexes, with dots between them or in brackets ("spec.podSets.0.count",
+ * "spec.podSets[0].count"); keys with dots in them need brackets ("metadata.labels[example.com/x]"). */
 struct sl_json *sl_json_path(const struct sl_json *v, const char *path);
 const char *sl_json_path_text(const struct sl_json *v, const char *path, const char *fallback);
 int64_t sl_json_path_int(const struct sl_json *v, const char *path, int64_t fallback);

@@ -227,6 +227,40 @@ static void test_json_path_walks_maps_and_lists(void **state)
     sl_json_free(v);
 }
 
+static void test_json_path_takes_brackets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        int64_t value; /* 0: there is none */
+    } rows[] = {{"a[1].n", 2},
+                {"a.[1].n", 2},
+                {"[a][1][n]", 2},
+                {"a[1]n", 2},
+                {"m[x.y/z]", 3},
+                {"m.[x.y/z]", 3},
+                {"m[x.y/z", 0},
+                {"a[5].n", 0},
+                {"a[].n", 0},
+                {"a[1", 0},
+                {"[", 0},
+                {"]", 0},
+                {"[]", 0},
+                {"m[x].y/z", 0},
+                {"a]1[n", 0},
+                {"odd[key", 4},
+                {"odd[key.deeper", 0}};
+    struct sl_json *v = parse("{\"a\":[{\"n\":1},{\"n\":2}],\"m\":{\"x.y/z\":3},\"odd[key\":4}");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (sl_json_path_int(v, rows[i].path, 0) != rows[i].value) {
+            fail_msg("%s", rows[i].path);
+        }
+    }
+    sl_json_set_int(sl_json_path_make(v, "m[q.r]"), "n", 5);
+    assert_int_equal(sl_json_path_int(v, "m[q.r].n", 0), 5);
+    sl_json_free(v);
+}
+
 static void test_json_path_make_replaces_what_is_no_map(void **state)
 {
     (void)state;
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_json_getters_fall_back),
         cmocka_unit_test(test_json_members_are_found_in_maps_of_any_size),
         cmocka_unit_test(test_json_path_walks_maps_and_lists),
+        cmocka_unit_test(test_json_path_takes_brackets),
         cmocka_unit_test(test_json_path_make_replaces_what_is_no_map),
         cmocka_unit_test(test_json_path_make_replaces_lists_that_the_path_does_not_enter),
         cmocka_unit_test(test_json_lists_change_in_place),
