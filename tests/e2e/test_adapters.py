@@ -67,6 +67,38 @@ class Adapters(Scene):
         self.assertEqual(condition(self.finished("b"), "Finished")["message"], "done")
         self.suspended(path, False)  # the first has its turn again
 
+    def test_rayjob_that_kuberay_refuses_is_on_hold(self):
+        self.queue("5")
+        jobs = "/apis/ray.io/v1/namespaces/default/rayjobs"
+        self.put(jobs, {"apiVersion": "ray.io/v1", "kind": "RayJob",
+                        "metadata": {"name": "r", "namespace": "default", "labels": LABELS},
+                        "spec": {"suspend": True, "submissionMode": "HTTPMode", "shutdownAfterJobFinishes": True,
+                                 "rayClusterSpec": {"headGroupSpec": {"template": template("1")}, "workerGroupSpecs": [
+                                     {"groupName": "w", "replicas": 4, "template": template("1")}]}}})
+        self.admitted("r")
+        self.suspended(f"{jobs}/r", False)
+        self.put(JOBSETS, jobset("next", 1))
+        time.sleep(0.5)
+        self.assertFalse(holds(self.workloads()["next"], "Admitted"))
+        self.patch(f"{jobs}/r/status", {"status": {"jobDeploymentStatus": "ValidationFailed"}})
+        held = self.workload("r", lambda w: condition(w, "QuotaReserved")["reason"] == "OnHold", "on hold")
+        self.assertEqual(condition(held, "QuotaReserved")["message"], "Job is on hold")
+        self.assertNotIn("admission", held["status"])
+        self.assertFalse(holds(held, "Finished") or holds(held, "Evicted"))
+        self.admitted("next")  # with its quota
+        self.daemon.stop()
+        self.daemon.start()
+        time.sleep(0.5)
+        self.assertEqual(condition(self.workloads()["r"], "QuotaReserved")["reason"], "OnHold")
+        self.patch(f"{jobs}/r/status", {"status": {"jobDeploymentStatus": ""}})
+        self.suspended(f"{jobs}/r", True)  # it may not run without quota
+        self.workload("r", lambda w: condition(w, "QuotaReserved")["reason"] != "OnHold", "waiting again")
+        self.patch(f"{JOBSETS}/next/status", {"status": {"conditions": [
+            {"type": "Completed", "status": "True", "reason": "AllJobsCompleted", "message": "done",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
+        self.admitted("r")
+        self.suspended(f"{jobs}/r", False)
+
     def test_sluicectl_knows_the_kinds_that_the_server_serves(self):
         self.queue("5")
         self.create({**jobset("made", 1), "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"})

@@ -81,6 +81,11 @@ static bool skips(const struct sl_framework *f, const struct sl_json *job)
     return sl_adapter_any_holds(sl_json_get(sl_adapter_doc(f), "skip"), job);
 }
 
+static bool is_on_hold(const struct sl_framework *f, const struct sl_json *job)
+{
+    return sl_adapter_all_hold(sl_json_get(sl_adapter_doc(f), "hold"), job);
+}
+
 static bool is_active(const struct sl_framework *f, const struct sl_json *job)
 {
     return sl_adapter_any_holds(sl_json_get(sl_adapter_doc(f), "active"), job);
@@ -168,6 +173,19 @@ static const struct sl_json *template_of(const struct sl_place *p, struct sl_jso
     return code == SL_CODE_OK ? template : NULL;
 }
 
+/* And with what the kind's controller adds to it. */
+static const struct sl_json *completed(const struct sl_place *p, const struct sl_json *whole,
+                                       struct sl_pod_sets *sets, const struct sl_json *template)
+{
+    const struct sl_json *adds = sl_json_get(p->entry, "adds");
+    struct sl_json *made =
+        template == NULL ? NULL : sl_adapter_completed_new(adds, whole, template);
+    if (made != NULL) {
+        sl_json_append(sets->made, made);
+    }
+    return made == NULL ? template : made;
+}
+
 /* As people write it: list[0], map[Key]. The keys of maps of pods begin with a capital, those of fields never do. */
 static void shown(const char *path, char out[static 128])
 {
@@ -219,6 +237,7 @@ static enum sl_code fill_set(struct sl_pod_sets *sets, const struct sl_place *p,
     sl_place_template_path(p, whole, path);
     *set = (struct sl_pod_set){.template = template_of(p, whole, sets, path, e),
                                .count = number_of(p, "count", 1, item)};
+    set->template = completed(p, whole, sets, set->template);
     shown(path, set->where);
     name_of(p, sets->count, whole, set->name);
     set->index_label = sl_json_text(sl_json_get(p->entry, "indexLabel"), NULL);
@@ -401,6 +420,7 @@ void sl_adapter_init(struct sl_adapter *a)
         .skips = skips,
         .suspended = is_suspended,
         .suspend = suspend,
+        .on_hold = sl_json_has(a->doc, "hold") ? is_on_hold : NULL,
         .active = is_active,
         .pods_ready = are_ready,
         .finished = has_finished,

@@ -91,6 +91,17 @@ static void check_sum(struct sl_complaint *c, const struct sl_json *rule, const 
     }
 }
 
+/* Of what is written, too: its last part is a key that can be set. */
+static void check_place(struct sl_complaint *c, const struct sl_json *map, const char *key,
+                        bool required)
+{
+    const char *text = sl_json_text(sl_json_get(map, key), "");
+    sl_check_path(c, map, key, required);
+    if (text[0] != '\0' && text[strlen(text) - 1] == ']') {
+        sl_complain(c, key, "must end with a name, not with brackets");
+    }
+}
+
 static void check_sum_rule(struct sl_complaint *c, const struct sl_json *rule)
 {
     const struct sl_json *least = sl_json_get(rule, "atLeast");
@@ -115,13 +126,15 @@ static void check_rule(struct sl_complaint *c, const struct sl_json *rule)
     } else if (sl_json_has(rule, "sum")) {
         check_sum_rule(c, rule);
     } else if (sl_json_has(rule, "path")) {
-        sl_check_keys(c, rule, " path key in default present not ");
+        sl_check_keys(c, rule, " path key in default present filled not ");
         sl_check_path(c, rule, "path", true);
         sl_check_text_of(c, rule, "key", false);
         sl_check_type_of(c, rule, "in", SL_JSON_LIST, "a list of values");
         sl_check_type_of(c, rule, "present", SL_JSON_BOOL, "true or false");
-        if (sl_json_has(rule, "in") == sl_json_has(rule, "present")) {
-            sl_complain(c, "", "needs either in or present");
+        sl_check_type_of(c, rule, "filled", SL_JSON_BOOL, "true or false");
+        if (sl_json_has(rule, "in") + sl_json_has(rule, "present") + sl_json_has(rule, "filled") !=
+            1) {
+            sl_complain(c, "", "needs one of in, present and filled");
         }
     } else if (sl_json_has(rule, "some")) {
         sl_check_keys(c, rule, " some where not ");
@@ -196,7 +209,7 @@ static void check_template(struct sl_complaint *c, const struct sl_json *set)
         sl_check_path(c, template, "at", true);
         sl_complaint_up(c, len);
     } else {
-        sl_check_path(c, set, "template", !sl_json_has(set, "default"));
+        check_place(c, set, "template", !sl_json_has(set, "default"));
     }
 }
 
@@ -211,7 +224,7 @@ static void check_inject(struct sl_complaint *c, const struct sl_json *set)
     }
     size_t len = sl_complaint_down(c, "inject", SIZE_MAX);
     sl_check_keys(c, inject, " list key item parts part ");
-    sl_check_path(c, inject, "list", true);
+    check_place(c, inject, "list", true);
     sl_check_text_of(c, inject, "key", false);
     sl_check_type_of(c, inject, "item", SL_JSON_MAP, "a map");
     if (!sl_json_has(inject, "item")) {
@@ -252,12 +265,30 @@ static void check_parts(struct sl_complaint *c, const struct sl_json *set)
     }
 }
 
+static void check_adds(struct sl_complaint *c, const struct sl_json *set)
+{
+    const struct sl_json *adds = sl_json_get(set, "adds");
+    sl_check_type_of(c, set, "adds", SL_JSON_LIST, "a list");
+    for (size_t i = 0; i < sl_json_len(adds); i++) {
+        size_t len = sl_complaint_down(c, "adds", i);
+        const struct sl_json *add = sl_json_at(adds, i);
+        sl_check_keys(c, add, " when container requests ");
+        sl_check_rules(c, add, "when", false);
+        sl_check_type_of(c, add, "container", SL_JSON_MAP, "a container");
+        sl_check_type_of(c, add, "requests", SL_JSON_MAP, "a map of resources");
+        if (sl_json_has(add, "container") == sl_json_has(add, "requests")) {
+            sl_complain(c, "", "needs either container or requests");
+        }
+        sl_complaint_up(c, len);
+    }
+}
+
 static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
 {
     sl_check_keys(
         c, set,
         " name nameFrom each when optional template default count indexLabel subGroups inject "
-        "reclaimable patches indexOffset ");
+        "reclaimable patches indexOffset adds ");
     sl_check_patches(c, set);
     sl_check_text_of(c, set, "name", !sl_json_has(set, "nameFrom"));
     sl_check_path(c, set, "nameFrom", false);
@@ -271,6 +302,7 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     if (sl_json_has(set, "indexOffset")) {
         check_number(c, sl_json_get(set, "indexOffset"), "indexOffset", DEPTH_MAX);
     }
+    check_adds(c, set);
     if (sl_json_has(set, "count")) {
         check_number(c, sl_json_get(set, "count"), "count", DEPTH_MAX);
     }
@@ -307,12 +339,12 @@ static void check_suspend(struct sl_complaint *c, const struct sl_json *doc)
 {
     const struct sl_json *suspend = sl_json_get(doc, "suspend");
     if (sl_json_type(suspend) != SL_JSON_MAP) {
-        sl_check_path(c, doc, "suspend", true);
+        check_place(c, doc, "suspend", true);
         return;
     }
     size_t len = sl_complaint_down(c, "suspend", SIZE_MAX);
     sl_check_keys(c, suspend, " zero keep ");
-    sl_check_path(c, suspend, "zero", true);
+    check_place(c, suspend, "zero", true);
     sl_check_text_of(c, suspend, "keep", true);
     sl_complaint_up(c, len);
 }
@@ -366,7 +398,7 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
     sl_check_keys(&c, doc,
                   " apiVersion kind plural shortName framework makes skip refuse suspend podSets "
                   "priorityClass "
-                  "ready active finished with restoreWhen ");
+                  "hold ready active finished with restoreWhen ");
     sl_check_text_of(&c, doc, "apiVersion", true);
     sl_check_text_of(&c, doc, "kind", true);
     sl_check_text_of(&c, doc, "plural", true);
@@ -380,6 +412,7 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
     check_restore(&c, doc);
     check_pod_sets(&c, doc);
     check_classes(&c, doc);
+    sl_check_rules(&c, doc, "hold", false);
     sl_check_rules(&c, doc, "ready", true);
     sl_check_rules(&c, doc, "active", true);
     check_endings(&c, doc);

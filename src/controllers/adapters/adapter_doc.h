@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* An adapter's document, in parts: adapter_check.c says whether it makes sense, adapter_rule.c answers its rules and
- * numbers about an object, adapter.c is the framework over it. Inside the adapters only. */
+ * numbers about an object, adapter_adds.c completes templates, adapter.c is the framework over it. Inside the adapters only. */
 #ifndef SL_CONTROLLERS_ADAPTER_DOC_H
 #define SL_CONTROLLERS_ADAPTER_DOC_H
 #include "controllers/adapters/adapter.h"
@@ -25,15 +25,18 @@ void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl
 /* A number: 3, a path, {path, default, minus}, {min|max: [numbers]}, {choose: [{when, use}]} or a list of numbers, their
  * product. */
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
-/* Does the rule hold? {condition}, {path, key, in|present, default}, {sum, of, above|atLeast} or {some, where}, each with
+/* Does the rule hold? {condition}, {path, key, in|present|filled, default}, {sum, of, above|atLeast} or {some, where}, each with
  * an optional `not`. */
 bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object);
 bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object);
 bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *object);
-/* A copy of `pattern` in which each {$path: P} is the object's value at P, each {$item: P} the pod set's item's and each
+/* A copy of `pattern` in which each {$path: P, $default: D} is the object's value at P, or else D, each {$item: P} the pod set's item's and each
  * {$inject: M} the injection's member M; members without a value are left out. */
 struct sl_expansion {
     const struct sl_json *object, *item, *injection; /* NULL: has no values */
 };
 struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_expansion *x);
+/* The template with what the `adds` of its pod set say; NULL: they say nothing about that object. */
+struct sl_json *sl_adapter_completed_new(const struct sl_json *adds, const struct sl_json *object,
+                                         const struct sl_json *template);
 #endif

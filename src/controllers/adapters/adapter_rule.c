@@ -112,6 +112,12 @@ static bool is_in(const struct sl_json *list, const struct sl_json *value)
     return false;
 }
 
+static bool is_filled(const struct sl_json *value)
+{
+    enum sl_json_type type = sl_json_type(value);
+    return (type == SL_JSON_MAP || type == SL_JSON_LIST) && sl_json_len(value) > 0;
+}
+
 static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
 {
     const struct sl_json *value = sl_json_path(object, sl_json_path_text(rule, "path", ""));
@@ -120,6 +126,9 @@ static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
     }
     if (sl_json_has(rule, "present")) {
         return (sl_json_type(value) != SL_JSON_NULL) == sl_json_path_bool(rule, "present", true);
+    }
+    if (sl_json_has(rule, "filled")) {
+        return is_filled(value) == sl_json_path_bool(rule, "filled", true);
     }
     value = sl_json_type(value) == SL_JSON_NULL ? sl_json_get(rule, "default") : value;
     return is_in(sl_json_get(rule, "in"), value);
@@ -242,6 +251,7 @@ static struct sl_json *expand(const struct sl_expansion *x, const struct sl_json
     const struct sl_json *value = NULL;
     if (sl_json_has(pattern, "$path")) {
         value = sl_json_path(x->object, sl_json_path_text(pattern, "$path", ""));
+        value = sl_json_type(value) == SL_JSON_NULL ? sl_json_get(pattern, "$default") : value;
         return value == NULL ? NULL : sl_json_clone(value);
     }
     if (sl_json_has(pattern, "$item")) {

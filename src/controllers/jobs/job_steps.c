@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "controllers/jobs/job_hold.h"
 #include "controllers/jobs/job_members.h"
 #include <stdio.h>
 #include <string.h>
@@ -556,7 +557,7 @@ void sl_job_act(struct sl_job_view *v)
         job_ended(v, success, message.len == 0 ? "" : message.data);
     } else if (gated && v->f->composition == NULL && sl_object_deleting(v->job)) {
         act_leaving(v);
-    } else {
+    } else if (!sl_job_hold(v)) {
         act_on_pod_sets(v);
     }
     sl_buf_fini(&message);

@@ -121,6 +121,8 @@ struct sl_framework {
                   const struct sl_json *job); /* NULL: none is left alone */
     bool (*suspended)(const struct sl_framework *f, const struct sl_json *job);
     void (*suspend)(const struct sl_framework *f, struct sl_json *job, bool on);
+    /* Has it no pods and will it have none, although it has not ended? It needs no quota then. NULL: never. */
+    bool (*on_hold)(const struct sl_framework *f, const struct sl_json *job);
     bool (*active)(const struct sl_framework *f,
                    const struct sl_json *job); /* may pods still run? */
     bool (*pods_ready)(const struct sl_framework *f, const struct sl_json *job);

@@ -214,6 +214,8 @@ static void test_adapters_rayjob_has_head_groups_and_submitter(void **state)
     sl_json_set_text(sl_json_get(job, "spec"), "submissionMode", "HTTPMode");
     assert_sets(f, job, "head=1 small=6 big=1");
     assert_false(f->skips(f, job));
+    sl_json_set(sl_json_get(job, "spec"), "clusterSelector", yaml("{}"));
+    assert_false(f->skips(f, job)); /* it selects none, and KubeRay makes one */
     sl_json_set(sl_json_get(job, "spec"), "clusterSelector", yaml("{a: b}"));
     assert_true(f->skips(f, job));
     sl_json_free(wl);
@@ -454,12 +456,24 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
          "podSets[0].reclaimable.of: is required"},
         {HEAD SETS "suspend: s\nactive: [{condition: A}]\n", "f.yaml: ready: is required"},
         {HEAD SETS "suspend: s\nready: [{condition: A}]\nactive: [{path: p}]\n",
-         "f.yaml: active[0]: needs either in or present"},
+         "f.yaml: active[0]: needs one of in, present and filled"},
         {HEAD SETS "suspend: s\nready: [{sum: s, of: [a]}]\nactive: [{condition: A}]\n",
          "f.yaml: ready[0]: needs either above or atLeast"},
         {HEAD SETS "suspend: s\nready: [{sum: s, above: 1}]\nactive: [{condition: A}]\n",
          "f.yaml: ready[0].of: must be a list of paths"},
         {HEAD SETS "suspend: s\nready: [{}]\n", "f.yaml: ready[0]: must be a map with condition"},
+        {HEAD SETS TAIL "suspend: s\nhold: [{path: p, in: [1], filled: true}]\n",
+         "f.yaml: hold[0]: needs one of in, present and filled"},
+        {HEAD SETS TAIL "suspend: s[a.b]\n", "f.yaml: suspend: must end with a name"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, adds: 1}]\n",
+         "podSets[0].adds: must be a list"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, adds: [{}]}]\n",
+         "podSets[0].adds[0]: needs either container or requests"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, adds: [{container: 1}]}]\n",
+         "podSets[0].adds[0].container: must be a container"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, adds: [{requests: {}, when: 1}]}]\n",
+         "podSets[0].adds[0].when: must be a list of rules"},
         {HEAD SETS TAIL "suspend: s\nfinished: [{success: true}]\n",
          "f.yaml: finished[0].when: is required"},
         {HEAD SETS TAIL "suspend: s\nfinished: yes\n", "f.yaml: finished: must be a list"},
