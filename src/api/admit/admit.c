@@ -120,6 +120,9 @@ void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, c
     if ((acts & SL_ADMIT_RUN_POLICY) != 0 && held) {
         suspend(object, "spec.runPolicy");
     }
+    if ((acts & SL_ADMIT_RAY_SERVICE) != 0 && held) {
+        suspend(object, "spec.rayClusterConfig");
+    }
     if ((acts & SL_ADMIT_GATE) != 0) {
         gate(object, unnamed);
     }

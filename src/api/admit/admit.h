@@ -17,11 +17,12 @@ struct sl_admit_world {
 
 /* One of these for each policy. */
 enum sl_admit_act {
-    SL_ADMIT_QUEUE = 1 << 0,      /* who names no queue gets the default one */
-    SL_ADMIT_CLASS = 1 << 1,      /* who is queued without a priority class gets the default one */
-    SL_ADMIT_SUSPEND = 1 << 2,    /* spec.suspend */
-    SL_ADMIT_RUN_POLICY = 1 << 3, /* spec.runPolicy.suspend */
-    SL_ADMIT_GATE = 1 << 4,       /* marks, a finalizer and gates of a pod */
+    SL_ADMIT_QUEUE = 1 << 0,       /* who names no queue gets the default one */
+    SL_ADMIT_CLASS = 1 << 1,       /* who is queued without a priority class gets the default one */
+    SL_ADMIT_SUSPEND = 1 << 2,     /* spec.suspend */
+    SL_ADMIT_RUN_POLICY = 1 << 3,  /* spec.runPolicy.suspend */
+    SL_ADMIT_GATE = 1 << 4,        /* marks, a finalizer and gates of a pod */
+    SL_ADMIT_RAY_SERVICE = 1 << 6, /* spec.rayClusterConfig.suspend */
     SL_ADMIT_TEMPLATE =
         1
         << 5 /* queue and class go on to the pod template, which makes pods that are queued by themselves */

@@ -54,8 +54,8 @@ void sl_check_custom(struct sl_check *c, enum sl_kind kind);
 void sl_check_gates(struct sl_check *c);
 /* What a kind of jobs may ask for, and of some the fields that decide whether it can be counted. */
 void sl_check_job_kind(struct sl_check *c, const struct sl_kind_info *kind);
-bool sl_job_kind_suspends(const struct sl_kind_info *
-                              kind); /* by spec.suspend or spec.runPolicy.suspend, as Kueue knows */
+bool sl_job_kind_suspends(
+    const struct sl_kind_info *kind); /* by a flag of its own, as Kueue knows */
 /* Labels and annotations about queues: of jobs of any kind, of batch/v1 Jobs besides, of a custom kind, of plain Pods. */
 void sl_check_job_marks(struct sl_check *c);
 void sl_check_class_mark(struct sl_check *c, bool runs);

@@ -25,6 +25,7 @@ static const struct known {
     {"jobset.x-k8s.io", "v1alpha2", "JobSet", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"ray.io", "v1", "RayJob", TRAIT_SUSPENDS | TRAIT_PREBUILT | TRAIT_ELASTIC},
     {"ray.io", "v1", "RayCluster", TRAIT_SUSPENDS | TRAIT_PREBUILT | TRAIT_ELASTIC},
+    {"ray.io", "v1", "RayService", TRAIT_SUSPENDS | TRAIT_PREBUILT | TRAIT_ELASTIC},
     {"trainer.kubeflow.org", "v1alpha1", "TrainJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"workload.codeflare.dev", "v1beta2", "AppWrapper", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"kubeflow.org", "v1", "PyTorchJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
@@ -181,6 +182,10 @@ static void check_ray(struct sl_check *c, const struct known *k)
     size_t up = sl_check_down(c, "spec");
     if (strcmp(k->kind, "RayCluster") == 0) {
         check_ray_cluster(c, spec, elastic);
+    } else if (strcmp(k->kind, "RayService") == 0) {
+        size_t down = sl_check_down(c, ".rayClusterConfig");
+        check_ray_cluster(c, sl_json_get(spec, "rayClusterConfig"), elastic);
+        sl_check_up(c, down);
     } else {
         check_ray_job(c, spec, elastic);
     }

@@ -124,7 +124,8 @@ static void check_settled(struct sl_check *c, const struct mark *m, bool settled
 static bool suspended(const struct sl_json *job)
 {
     return sl_json_path_bool(job, "spec.suspend", false) ||
-           sl_json_path_bool(job, "spec.runPolicy.suspend", false);
+           sl_json_path_bool(job, "spec.runPolicy.suspend", false) ||
+           sl_json_path_bool(job, "spec.rayClusterConfig.suspend", false);
 }
 
 void sl_check_class_mark(struct sl_check *c, bool runs)

@@ -15,6 +15,7 @@ static const char *path_of(const char *policy)
 {
     return strcmp(policy, "sluice-suspend-jobs") == 0            ? "spec.suspend"
            : strcmp(policy, "sluice-suspend-kubeflow-jobs") == 0 ? "spec.runPolicy.suspend"
+           : strcmp(policy, "sluice-suspend-ray-services") == 0  ? "spec.rayClusterConfig.suspend"
                                                                  : NULL;
 }
 
@@ -77,6 +78,7 @@ static void fit_unnamed(struct sl_json *policy)
         const char *policy, *variable, *expression;
     } all[] = {{"sluice-suspend-jobs", "queue", "'any'"},
                {"sluice-suspend-kubeflow-jobs", "queue", "'any'"},
+               {"sluice-suspend-ray-services", "queue", "'any'"},
                {"sluice-gate-pods", "queued", "true"},
                {"sluice-start", "queued", "true"},
                {"sluice-resize-pods", "queued", "true"},

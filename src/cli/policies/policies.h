@@ -24,7 +24,7 @@ struct sl_policies_wish {
 const char *sl_policies_mutating_version(unsigned minor);
 
 /* A list of objects to apply, which the caller frees. `unsuspended`: kinds that no policy suspends when they are created, since
- * their flag is neither spec.suspend nor spec.runPolicy.suspend, or since the version has no such policies: a list of texts,
+ * their flag is at none of the paths that policies know, or since the version has no such policies: a list of texts,
  * which the caller frees. */
 struct sl_json *sl_policies_make(const struct sl_policies_wish *wish, struct sl_json **unsuspended);
 #endif

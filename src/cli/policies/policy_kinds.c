@@ -59,7 +59,8 @@ bool sl_policy_kinds_have(const struct sl_policy_kinds *kinds, const struct sl_p
 /* Where does it say that a job of the kind is suspended? It is asked to, and looked at. */
 static const char *suspend_path(const struct sl_framework *f)
 {
-    static const char *const paths[] = {"spec.suspend", "spec.runPolicy.suspend"};
+    static const char *const paths[] = {"spec.suspend", "spec.runPolicy.suspend",
+                                        "spec.rayClusterConfig.suspend"};
     struct sl_json *job = sl_json_new_map();
     const char *found = NULL;
     sl_json_set(job, "spec", sl_json_new_map());

@@ -9,7 +9,7 @@
 /* A kind that is managed; texts are lent by the kinds' table. */
 struct sl_policy_kind {
     const char *group, *kind, *plural;
-    const char *suspend; /* the path of its flag; NULL: another than the two that policies know */
+    const char *suspend; /* the path of its flag; NULL: another than those that policies know */
     bool named;          /* by the files, so that it only has to stay there */
 };
 struct sl_policy_kinds {

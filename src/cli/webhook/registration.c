@@ -21,6 +21,7 @@ static const struct {
             {"sluice-default-priority", SL_ADMIT_CLASS},
             {"sluice-suspend-jobs", SL_ADMIT_SUSPEND},
             {"sluice-suspend-kubeflow-jobs", SL_ADMIT_RUN_POLICY},
+            {"sluice-suspend-ray-services", SL_ADMIT_RAY_SERVICE},
             {"sluice-pod-templates", SL_ADMIT_TEMPLATE},
             {"sluice-gate-pods", SL_ADMIT_GATE}};
 #define ACT_COUNT (sizeof acts / sizeof acts[0])
