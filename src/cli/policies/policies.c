@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cli/common/embed.h"
 #include "cli/policies/policy_kinds.h"
+#include "cli/policies/policy_refused.h"
 #include <string.h>
 
 #define MUTATING "MutatingAdmissionPolicy"
@@ -185,6 +186,11 @@ struct sl_json *sl_policies_make(const struct sl_policies_wish *wish, struct sl_
         }
         sl_json_free(documents);
     }
+    struct sl_json *refused = sl_policy_refused_new(wish->jobs);
+    for (size_t i = 0; i < sl_json_len(refused); i++) {
+        add_object(out, sl_json_at(refused, i));
+    }
+    sl_json_free(refused);
     *unsuspended = not_suspended(&kinds, wish);
     return out;
 }

@@ -271,14 +271,11 @@ static const struct sl_json *unsuspended(const struct sl_framework *f, const str
 static enum sl_code check_countable(const struct sl_framework *f, const struct sl_json *job,
                                     struct sl_error *e)
 {
-    const struct sl_json *refusals = sl_json_get(sl_adapter_doc(f), "refuse");
-    for (size_t i = 0; i < sl_json_len(refusals); i++) {
-        const struct sl_json *refusal = sl_json_at(refusals, i);
-        if (sl_adapter_all_hold(sl_json_get(refusal, "when"), job)) {
-            sl_error_cause(e, "FieldValueInvalid", sl_json_path_text(refusal, "field", ""), "%s",
-                           sl_json_path_text(refusal, "text", ""));
-            return SL_CODE_INVALID;
-        }
+    struct sl_error causes = {0};
+    sl_adapter_refuse(sl_json_get(sl_adapter_doc(f), "refuse"), job, NULL, &causes);
+    if (causes.cause_count > 0) {
+        *e = causes;
+        return SL_CODE_INVALID;
     }
     return SL_CODE_OK;
 }

@@ -19,6 +19,9 @@ void sl_adapters_forget(void);
 
 /* The kinds of objects that their jobs refer to, each once. */
 size_t sl_adapters_referred(const enum sl_kind **kinds);
+/* The rules `member` of the file that has described the framework; NULL: it has none, or no file has. */
+const struct sl_json *sl_adapters_rules(const struct sl_framework *f, const char *member);
+
 size_t sl_adapters_count(void);
 const struct sl_framework *sl_adapters_at(size_t index);
 #endif

@@ -377,6 +377,16 @@ static void check_makes(struct sl_complaint *c, const struct sl_json *doc)
     }
 }
 
+static void check_refusal_type(struct sl_complaint *c, const struct sl_json *refusal)
+{
+    const char *type = sl_json_path_text(refusal, "type", "Invalid");
+    if ((sl_json_has(refusal, "type") &&
+         sl_json_type(sl_json_get(refusal, "type")) != SL_JSON_TEXT) ||
+        !sl_check_is_word(" Invalid Required Forbidden ", type)) {
+        sl_complain(c, "type", "must be Invalid, Required or Forbidden");
+    }
+}
+
 static void check_refusals(struct sl_complaint *c, const struct sl_json *doc)
 {
     const struct sl_json *refusals = sl_json_get(doc, "refuse");
@@ -384,9 +394,10 @@ static void check_refusals(struct sl_complaint *c, const struct sl_json *doc)
     for (size_t i = 0; i < sl_json_len(refusals); i++) {
         size_t len = sl_complaint_down(c, "refuse", i);
         const struct sl_json *refusal = sl_json_at(refusals, i);
-        sl_check_keys(c, refusal, " when field text ");
+        sl_check_keys(c, refusal, " when field type text ");
         sl_check_rules(c, refusal, "when", true);
         sl_check_path(c, refusal, "field", true);
+        check_refusal_type(c, refusal);
         sl_check_text_of(c, refusal, "text", true);
         sl_complaint_up(c, len);
     }

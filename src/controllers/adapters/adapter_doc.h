@@ -18,9 +18,15 @@ const struct sl_json *sl_adapter_doc(const struct sl_framework *f);
 /* Fill the functions of the framework. */
 void sl_adapter_init(struct sl_adapter *a);
 
-/* Complaints about the topologies that a job asks for (sl_object_rule); `self` is the adapter. */
+/* Complaints about what the file refuses, and about the topologies that a job asks for (sl_object_rule); `self` is the
+ * adapter. */
 void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
                       struct sl_error *e);
+
+/* Complaints about what the `refuse` of the file says of the object; not about what it says of the old one as well (NULL: there
+ * is none), which can still be changed, started and stopped. */
+void sl_adapter_refuse(const struct sl_json *refusals, const struct sl_json *object,
+                       const struct sl_json *old, struct sl_error *e);
 
 /* A number: 3, a path, {path, default, minus}, {min|max: [numbers]}, {choose: [{when, use}]} or a list of numbers, their
  * product. */

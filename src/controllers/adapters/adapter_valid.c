@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the pod templates of a job ask of topologies, looked at when it is written: the file knows where they are. */
+/* What a job says, looked at when it is written: what its file refuses, and what its pod templates ask of topologies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +53,16 @@ static void check_job(const struct sl_adapter *a, const struct sl_json *job, str
     sl_json_free(one);
 }
 
+/* What is not queued, and was not, is left alone. */
+static void check_refusals(const struct sl_adapter *a, const struct sl_json *o,
+                           const struct sl_json *old, struct sl_error *e)
+{
+    bool was = old != NULL && sl_job_queue(old) != NULL;
+    if ((was || sl_job_queue(o) != NULL) && !a->framework.skips(&a->framework, o)) {
+        sl_adapter_refuse(sl_json_get(a->doc, "refuse"), o, was ? old : NULL, e);
+    }
+}
+
 /* Without a queue the annotations are not read; what has been stored so can still be updated. */
 void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl_json *old,
                       struct sl_error *e)
@@ -60,6 +70,7 @@ void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl
     SL_PRE(self != NULL && e != NULL);
     const struct sl_adapter *a = self;
     struct sl_error before = {0};
+    check_refusals(a, o, old, e);
     if (sl_job_queue(o) == NULL || a->framework.skips(&a->framework, o)) {
         return;
     }

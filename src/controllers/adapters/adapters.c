@@ -34,6 +34,16 @@ size_t sl_adapters_referred(const enum sl_kind **kinds)
     return referred_count;
 }
 
+const struct sl_json *sl_adapters_rules(const struct sl_framework *f, const char *member)
+{
+    for (size_t i = 0; i < loaded_count; i++) {
+        if (&loaded[i]->framework == f) {
+            return sl_json_get(loaded[i]->doc, member);
+        }
+    }
+    return NULL;
+}
+
 void sl_adapters_forget(void)
 {
     for (size_t i = 0; i < loaded_count; i++) {

@@ -217,6 +217,49 @@ static void test_policies_know_kinds_of_ones_own(void **state)
     sl_json_free(all);
 }
 
+/* The rules of a kind of one's own, as CEL; of kinds that the files name they are in the files. */
+static void test_policies_refuse_what_a_file_refuses(void **state)
+{
+    (void)state;
+#define THING                                                                                      \
+    "suspend: spec.suspend\npodSets:\n- {name: main, template: spec.template}\nready:\n- "         \
+    "{condition: Ready}\nactive:\n- {condition: Ready}\n"
+    load("apiVersion: example.com/v1\nkind: Simulation\nplural: simulations\n" THING
+         "skip:\n- {path: spec.leave, filled: true}\nrefuse:\n"
+         "- {when: [{path: spec.mode, in: [A, 1, true], default: A, not: true}, {path: "
+         "'m[a.b/c].0', "
+         "present: false}], field: spec.mode, text: it's wrong}\n"
+         "- {when: [{condition: Done}], field: status, type: Forbidden, text: done}\n"
+         "- {when: [{sum: spec.parts, of: [count], above: 3}], field: spec.parts, text: CEL "
+         "cannot}\n");
+    load("apiVersion: example.net/v1\nkind: Left\nplural: lefts\n" THING
+         "skip:\n- {sum: spec.parts, of: [count], above: 3}\n"
+         "refuse:\n- {when: [{condition: Done}], field: status, text: done}\n");
+    load("apiVersion: ray.io/v1\nkind: RayJob\nplural: rayjobs\n" THING
+         "refuse:\n- {when: [{condition: Done}], field: status, text: done}\n");
+    struct sl_json *all = made(&(struct sl_job_rules){0}, 36);
+    const char *name = "sluice-refused-simulations.example.com";
+    const struct sl_json *policy = object(all, "ValidatingAdmissionPolicy", name);
+    assert_non_null(policy);
+    assert_non_null(object(all, "ValidatingAdmissionPolicyBinding", name));
+    assert_false(mentions(all, "sluice-refused-lefts") || mentions(all, "sluice-refused-rayjobs") ||
+                 mentions(all, "CEL cannot"));
+    const struct sl_json *validations = sl_json_path(policy, "spec.validations");
+    assert_int_equal(sl_json_len(validations), 2);
+#define FIRST                                                                                      \
+    "!(dyn(o)[?'spec'][?'mode'].orValue(dyn(null)) == null ? true : "                              \
+    "dyn(o)[?'spec'][?'mode'].orValue(dyn(null)) in [dyn('A'), dyn(1), dyn(true)]) && "            \
+    "(dyn(o)[?'m'][?'a.b/c'][?0].orValue(dyn(null)) == null)"
+    assert_string_equal(
+        sl_json_path_text(validations, "0.expression", ""),
+        "![object].exists(o, " FIRST ") || (oldObject != null && [oldObject].exists(o, "
+        "o.metadata.?labels[?'kueue.x-k8s.io/queue-name'].orValue('') != '' && " FIRST "))");
+    assert_string_equal(sl_json_path_text(validations, "0.message", ""), "spec.mode: it's wrong");
+    assert_string_equal(sl_json_path_text(validations, "1.message", ""), "status: Forbidden: done");
+    assert_true(mentions(sl_json_path(policy, "spec.matchConditions"), "not-left-alone-0"));
+    sl_json_free(all);
+}
+
 static void test_policies_for_all_jobs_do_not_ask_for_a_queue(void **state)
 {
     (void)state;
@@ -341,6 +384,7 @@ int main(void)
         cmocka_unit_test_teardown(test_policies_gate_no_pods_where_pods_are_not_managed, forget),
         cmocka_unit_test_teardown(test_policies_without_jobs_suspend_none, forget),
         cmocka_unit_test_teardown(test_policies_know_kinds_of_ones_own, forget),
+        cmocka_unit_test_teardown(test_policies_refuse_what_a_file_refuses, forget),
         cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),
         cmocka_unit_test_teardown(test_policies_are_for_the_namespaces_of_the_configuration,
                                   forget),

@@ -487,6 +487,10 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
          "f.yaml: refuse[0].when: is required"},
         {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], text: t}]\n",
          "f.yaml: refuse[0].field: is required"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], field: f, type: Odd}]\n",
+         "f.yaml: refuse[0].type: must be Invalid, Required or Forbidden"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], field: f, type: 1}]\n",
+         "f.yaml: refuse[0].type: must be Invalid, Required or Forbidden"},
         {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], field: f}]\n",
          "f.yaml: refuse[0].text: is required"},
         {HEAD SETS TAIL "suspend: s\npriorityClass: [1]\n",
@@ -586,11 +590,69 @@ static void test_adapters_refuse_what_their_files_say_cannot_be_counted(void **s
     struct sl_json *job = yaml("{metadata: {name: t}, spec: {template: {spec: {}}}}");
     assert_int_equal(f->pod_sets(f, job, &sets, &e), SL_CODE_INVALID);
     assert_string_equal(e.causes[0].field, "spec.n");
-    assert_string_equal(e.causes[0].text, "must be set");
+    assert_string_equal(e.causes[0].text, "Invalid value: null: must be set");
     sl_pod_sets_fini(&sets);
     sl_json_set_int(sl_json_get(job, "spec"), "n", 1);
     assert_sets(f, job, "main=1");
     sl_json_free(job);
+}
+
+#define QUEUED "metadata: {name: t, namespace: ns, labels: {kueue.x-k8s.io/queue-name: q}}"
+#define PLAIN "metadata: {name: t, namespace: ns}"
+#define PODS "template: {spec: {containers: [{name: c}]}}"
+
+/* What a file refuses is refused where it is written, as Kubernetes words it. */
+static void test_adapters_refusals_are_said_where_objects_are_written(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD SETS TAIL "suspend: spec.suspend\nskip: [{path: spec.leave, in: [true]}]\nrefuse:\n"
+                       "- {when: [{path: spec.mode, in: [Cluster], not: true}], field: spec.mode, "
+                       "text: only Cluster}\n"
+                       "- {when: [{path: spec.limit, present: false}], field: spec.limit, type: "
+                       "Required, text: say how long}\n"
+                       "- {when: [{path: 'metadata.annotations[a.b/c]', in: [x]}], field: "
+                       "'metadata.annotations[a.b/c]', type: Forbidden, text: not here}\n";
+    static const struct {
+        const char *now, *old, *field, *says; /* field NULL: accepted */
+    } rows[] = {
+        {"{" QUEUED ", spec: {mode: Cluster, limit: 1, " PODS "}}", NULL, NULL, NULL},
+        {"{" QUEUED ", spec: {mode: Client, limit: 1, " PODS "}}", NULL, "spec.mode",
+         "Invalid value: \"Client\": only Cluster"},
+        {"{" QUEUED ", spec: {limit: 1, " PODS "}}", NULL, "spec.mode",
+         "Invalid value: null: only Cluster"},
+        {"{" QUEUED ", spec: {mode: Cluster, " PODS "}}", NULL, "spec.limit",
+         "Required value: say how long"},
+        {"{metadata: {name: t, namespace: ns, labels: {kueue.x-k8s.io/queue-name: q}, annotations: "
+         "{a.b/c: x}}, spec: {mode: Cluster, limit: 1, " PODS "}}",
+         NULL, "metadata.annotations[a.b/c]", "Forbidden: not here"},
+        {"{" PLAIN ", spec: {mode: Client, " PODS "}}", NULL, NULL, NULL},
+        {"{" QUEUED ", spec: {mode: Client, leave: true, " PODS "}}", NULL, NULL, NULL},
+        /* what is so already can still be changed; what becomes so is refused, without its queue, too */
+        {"{" QUEUED ", spec: {mode: Client, limit: 1, " PODS "}}",
+         "{" QUEUED ", spec: {mode: Other, limit: 1, " PODS "}}", NULL, NULL},
+        {"{" QUEUED ", spec: {mode: Client, limit: 1, " PODS "}}",
+         "{" PLAIN ", spec: {mode: Client, limit: 1, " PODS "}}", "spec.mode", "only Cluster"},
+        {"{" PLAIN ", spec: {mode: Client, limit: 1, " PODS "}}",
+         "{" QUEUED ", spec: {mode: Cluster, limit: 1, " PODS "}}", "spec.mode", "only Cluster"},
+    };
+    struct sl_error e = {0};
+    assert_int_equal(sl_adapters_add("f.yaml", text, strlen(text), &e), SL_CODE_OK);
+    const struct sl_framework *f = framework("Thing");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_json *now = yaml(rows[i].now);
+        struct sl_json *old = rows[i].old == NULL ? NULL : yaml(rows[i].old);
+        enum sl_code code = sl_object_validate(f->kind, now, old, &e);
+        bool said = rows[i].field == NULL ? code == SL_CODE_OK
+                                          : code == SL_CODE_INVALID && e.cause_count == 1 &&
+                                                strcmp(e.causes[0].field, rows[i].field) == 0 &&
+                                                strstr(e.causes[0].text, rows[i].says) != NULL;
+        if (!said) {
+            fail_msg("row %zu: %s", i, code == SL_CODE_OK ? "accepted" : e.text);
+        }
+        sl_json_free(now);
+        sl_json_free(old);
+    }
 }
 
 static void write_file(const char *path, const char *text)
@@ -649,6 +711,7 @@ int main(void)
         CASE(test_adapters_refuse_what_their_files_say_cannot_be_counted),
         CASE(test_adapters_bad_files_are_refused_with_file_and_field),
         CASE(test_adapters_own_kind_needs_no_more_than_a_file),
+        CASE(test_adapters_refusals_are_said_where_objects_are_written),
         CASE(test_adapters_directory_with_one_bad_file_loads_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
