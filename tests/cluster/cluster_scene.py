@@ -27,6 +27,10 @@ def install():
     """Before the controllers start: the garbage collector looks for new kinds only every 30 s."""
     _plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes")
     _plane.kubectl("apply", "--server-side", "-f", ROOT / "tests/cluster/other-crds.yaml")
+    if "REAL_CRDS" in os.environ:  # a directory with those of the projects themselves, which are too large to be kept here
+        for crd in sorted(pathlib.Path(os.environ["REAL_CRDS"]).glob("*.yaml")):
+            _plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", crd)
+            _plane.kubectl("wait", "--for=condition=Established", "--timeout=50s", "-f", crd)
     _plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
     _plane.wait(policies_work, "the policies in force")
 

@@ -236,6 +236,15 @@ static void test_ray_service_goes_by_its_condition(void **state)
     sl_condition_set(sl_json_path_make(o, "status"), "Ready", true, "R", "", 0, 0);
     assert_true(f->active(f, o) && f->pods_ready(f, o));
     assert_false(f->finished(f, o, &success, &message));
+    static const char *const clusters[] = {"activeServiceStatus", "pendingServiceStatus"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_json *status = sl_json_new_map();
+        sl_json_set(o, "status", status);
+        sl_json_set_text(
+            sl_json_path_make(sl_json_path_make(status, clusters[i]), "rayClusterStatus"), "state",
+            "ready");
+        assert_true(f->active(f, o) && !f->pods_ready(f, o)); /* pods run, and do not serve yet */
+    }
     f->suspend(f, o, true);
     assert_true(sl_json_path_bool(o, "spec.rayClusterConfig.suspend", false));
     enum sl_kind cluster = sl_kind_find_object("ray.io/v1", "RayCluster");
