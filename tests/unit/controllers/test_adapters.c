@@ -314,6 +314,25 @@ static const char appwrapper[] =
     "                             other: {spec: {containers: [{name: d}]}}}}},"
     " {podSets: [{path: template}], template: {spec: {containers: [{name: e}]}}}]}}";
 
+/* "template.spec.jobs[0].template", as the AppWrapper controller has it. */
+static void test_adapters_appwrapper_takes_paths_with_brackets(void **state)
+{
+    (void)state;
+    const struct sl_framework *f = framework("workload.codeflare.dev/appwrapper");
+    struct sl_json *job =
+        yaml("{metadata: {name: aw}, spec: {components: [{podSets: ["
+             " {path: 'template.spec.jobs[1].template'}, {path: 'template.spec.jobs.0.template'}],"
+             " template: {spec: {jobs: [{template: {spec: {containers: [{name: a}]}}},"
+             " {template: {spec: {containers: [{name: b}]}}}]}}}]}}");
+    struct sl_json *wl = workload_new(f, job);
+    assert_string_equal(sl_json_path_text(wl, "spec.podSets.0.template.spec.containers.0.name", ""),
+                        "b");
+    assert_string_equal(sl_json_path_text(wl, "spec.podSets.1.template.spec.containers.0.name", ""),
+                        "a");
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
 static void test_adapters_appwrapper_gets_pod_set_infos(void **state)
 {
     (void)state;
@@ -703,6 +722,7 @@ int main(void)
         CASE(test_adapters_pytorchjob_has_the_replicas_that_are_there),
         CASE(test_adapters_kubeflow_jobs_have_the_replicas_of_their_kind),
         CASE(test_adapters_mpijob_has_launcher_and_workers),
+        CASE(test_adapters_appwrapper_takes_paths_with_brackets),
         CASE(test_adapters_appwrapper_gets_pod_set_infos),
         CASE(test_adapters_leaderworkerset_is_suspended_by_its_count),
         CASE(test_adapters_object_without_its_template_is_refused),
