@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define PARENT "kueue.x-k8s.io/pod-suspending-parent"
 #define DEFAULT_NAME "default" /* of the queue and of the priority class */
 
 static bool has_queue(void *context, const char *ns)
@@ -34,6 +35,9 @@ static bool spared(const char *ns)
 /* Is the object of that kind controlled by a job that is there? What that one has made runs with it; a name alone is no owner. */
 static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *object)
 {
+    if (of == SL_KIND_POD && sl_object_annotation(object, PARENT) != NULL) {
+        return false; /* its parent queues it as a pod */
+    }
     const struct sl_json *owner = sl_object_controller_ref(object);
     enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                             sl_json_path_text(owner, "kind", ""));
@@ -53,8 +57,8 @@ void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *obje
         of_a_job(s, kind, object)) {
         return;
     }
-    sl_admit_new(&world, SL_ADMIT_QUEUE | SL_ADMIT_CLASS | (job ? 0 : (unsigned)SL_ADMIT_GATE),
-                 false, sl_object_namespace(object), object);
+    unsigned more = job ? SL_ADMIT_PARENT : SL_ADMIT_GATE;
+    sl_admit_new(&world, SL_ADMIT_QUEUE | SL_ADMIT_CLASS | more, false, sl_object_namespace(object), object);
 }
 
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,

@@ -375,6 +375,15 @@ class SameAsPolicies(WorkScene):
                         del spec["serviceName"]
                     yield "/apis/apps/v1/namespaces/{}/" + kind.lower() + "s", {
                         "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "x", "labels": marks}, "spec": spec}
+        together = {"annotations": {"kueue.x-k8s.io/podset-group-name": "g"}}
+        for marks in labels:
+            for leader in ({}, {"leaderTemplate": template}, {"leaderTemplate": {**template, "metadata": together}}):
+                for worker in (template, {**template, "metadata": {"labels": {"a": "b"}}}, {**template, "metadata": together},
+                               {**template, "metadata": {"annotations": {"kueue.x-k8s.io/pod-suspending-parent": "x"}}}):
+                    yield "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets", {
+                        "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+                        "metadata": {"name": "x", "labels": marks},
+                        "spec": {"leaderWorkerTemplate": {"size": 2, **leader, "workerTemplate": worker}}}
         gates = [{"name": "a.b/c"}, {"name": "kueue.x-k8s.io/topology"}]
         for metadata, spec in (({"finalizers": ["a.b/c"]}, {"schedulingGates": gates}),
                                ({"finalizers": ["kueue.x-k8s.io/managed"]}, {"schedulingGates": gates[:1]}),

@@ -10,6 +10,9 @@
 #define MANAGED "kueue.x-k8s.io/managed"
 #define PRIORITY_CLASS "kueue.x-k8s.io/priority-class"
 #define PARENT "kueue.x-k8s.io/pod-suspending-parent"
+#define SERVING "kueue.x-k8s.io/pod-group-serving"
+#define TOGETHER "kueue.x-k8s.io/podset-group-name"
+#define OFFSET "kueue.x-k8s.io/pod-index-offset"
 #define INDEX "kueue.x-k8s.io/pod-group-pod-index"
 #define DEFAULT_NAME "default" /* of either */
 
@@ -88,16 +91,85 @@ static void suspend(struct sl_json *job, const char *where)
 }
 
 /* What is no map is left to validation. */
-static void mark_template(struct sl_json *object)
+static void mark_template(struct sl_json *object, struct sl_json *template)
 {
     static const char *const marks[] = {QUEUE, PRIORITY_CLASS};
-    struct sl_json *template = sl_json_path(object, "spec.template");
     for (size_t i = 0; i < 2 && has_label(object, QUEUE) && sl_json_type(template) == SL_JSON_MAP;
          i++) {
         const char *value = label_of(object, marks[i]);
         if (value[0] != '\0' && strcmp(value, label_of(template, marks[i])) != 0) {
             struct sl_json *copy = sl_json_new_text(value); /* `value` is lent by what is changed */
             sl_json_set(sl_json_path_make(template, "metadata.labels"), marks[i], copy);
+        }
+    }
+}
+
+/* --- parents, whose pods are groups ----------------------------------------------------------- */
+
+/* The kinds whose groups have Workloads, by their own names for it, and where their pod templates are. */
+static const struct parent {
+    const char *group, *kind, *framework;
+    const char *templates[2]; /* "" = one only */
+    bool led; /* the second are the workers of what the first leads, if it is there */
+} parents[] = {
+    {"apps", "StatefulSet", "statefulset", {"spec.template", ""}, false},
+    {"leaderworkerset.x-k8s.io",
+     "LeaderWorkerSet",
+     "leaderworkerset.x-k8s.io/leaderworkerset",
+     {"spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"},
+     true},
+};
+
+static const struct parent *parent_of(const struct sl_json *object)
+{
+    const char *version = sl_json_path_text(object, "apiVersion", "");
+    const char *kind = sl_json_path_text(object, "kind", "");
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
+        size_t len = strlen(parents[i].group);
+        if (strncmp(version, parents[i].group, len) == 0 && version[len] == '/' &&
+            strcmp(kind, parents[i].kind) == 0) {
+            return &parents[i];
+        }
+    }
+    return NULL;
+}
+
+static void note(struct sl_json *template, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(template, "metadata.annotations"), key, value);
+}
+
+/* Does its first template belong to another parent, which has made this one? */
+static bool is_anothers(const struct parent *p, const struct sl_json *object)
+{
+    const struct sl_json *template = sl_json_path(object, p->templates[0]);
+    if (template == NULL && p->templates[1][0] != '\0') {
+        template = sl_json_path(object, p->templates[1]);
+    }
+    const char *named = sl_object_annotation(template, PARENT);
+    return named != NULL && strcmp(named, p->framework) != 0;
+}
+
+/* Ranks of workers begin after their leader, unless both are placed as one. */
+static void mark_parent(struct sl_json *object, bool unnamed)
+{
+    const struct parent *p = parent_of(object);
+    if (p == NULL || is_anothers(p, object) || (!unnamed && !has_label(object, QUEUE))) {
+        return;
+    }
+    bool leads = p->led && sl_json_type(sl_json_path(object, p->templates[0])) == SL_JSON_MAP;
+    for (size_t i = 0; i < 2 && p->templates[i][0] != '\0'; i++) {
+        struct sl_json *template = sl_json_path(object, p->templates[i]);
+        if (sl_json_type(template) != SL_JSON_MAP) {
+            continue; /* what is no map is left to validation */
+        }
+        mark_template(object, template);
+        note(template, PARENT, p->framework);
+        if (p->led) {
+            note(template, SERVING, "true");
+        }
+        if (leads && i == 1 && sl_object_annotation(template, TOGETHER) == NULL) {
+            note(template, OFFSET, "1");
         }
     }
 }
@@ -127,7 +199,10 @@ void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, c
         gate(object, unnamed);
     }
     if ((acts & SL_ADMIT_TEMPLATE) != 0) {
-        mark_template(object);
+        mark_template(object, sl_json_path(object, "spec.template"));
+    }
+    if ((acts & SL_ADMIT_PARENT) != 0) {
+        mark_parent(object, unnamed);
     }
 }
 

@@ -23,9 +23,8 @@ enum sl_admit_act {
     SL_ADMIT_RUN_POLICY = 1 << 3,  /* spec.runPolicy.suspend */
     SL_ADMIT_GATE = 1 << 4,        /* marks, a finalizer and gates of a pod */
     SL_ADMIT_RAY_SERVICE = 1 << 6, /* spec.rayClusterConfig.suspend */
-    SL_ADMIT_TEMPLATE =
-        1
-        << 5 /* queue and class go on to the pod template, which makes pods that are queued by themselves */
+    SL_ADMIT_TEMPLATE = 1 << 5,    /* queue and class go on to the pod template */
+    SL_ADMIT_PARENT = 1 << 7       /* which says that its pods are a group of their parent's */
 };
 
 /* Of what belongs to no job that is queued, `acts` in this order. `unnamed`: manageJobsWithoutQueueName, so that what names no

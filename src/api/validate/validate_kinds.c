@@ -35,6 +35,7 @@ static const struct known {
     {"kubeflow.org", "v1", "JAXJob", TRAIT_SUSPENDS},
     {"kubeflow.org", "v2beta1", "MPIJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", TRAIT_REPLICAS},
+    {"apps", "v1", "StatefulSet", TRAIT_REPLICAS},
 };
 
 static const struct known *find(const struct sl_kind_info *kind)

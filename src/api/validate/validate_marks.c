@@ -24,6 +24,7 @@
 #define GROUP PREFIX "pod-group-name"
 #define TOTAL PREFIX "pod-group-total-count"
 #define RETRIABLE PREFIX "retriable-in-group"
+#define PARENT PREFIX "pod-suspending-parent"
 #define GATE PREFIX "admission"
 
 static const char job_runs[] = "field is immutable while the job is not suspended";
@@ -310,6 +311,9 @@ static void check_pod_notes(struct sl_check *c)
 
 static bool of_a_job(const struct sl_json *pod)
 {
+    if (sl_object_annotation(pod, PARENT) != NULL) {
+        return false; /* its parent queues it as a pod */
+    }
     const struct sl_json *owner = sl_object_controller_ref(pod);
     enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                             sl_json_path_text(owner, "kind", ""));

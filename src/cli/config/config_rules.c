@@ -97,7 +97,8 @@ bool sl_config_is_adapter(const char *framework)
 static bool is_driven(const char *framework)
 {
     return strcmp(framework, sl_job_framework.name) == 0 ||
-           strcmp(framework, sl_pod_framework.name) == 0 || sl_config_is_adapter(framework);
+           strcmp(framework, sl_pod_framework.name) == 0 ||
+           strcmp(framework, SL_FRAMEWORK_DEPLOYMENT) == 0 || sl_config_is_adapter(framework);
 }
 
 static void check_frameworks(struct sl_config *c)

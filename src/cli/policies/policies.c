@@ -20,6 +20,12 @@ static const char *path_of(const char *policy)
                                                                  : NULL;
 }
 
+/* Of what makes pods, whether these are queued as a group of its own or not. */
+static bool is_of_makers(const char *policy)
+{
+    return strcmp(policy, "sluice-pod-templates") == 0 || strcmp(policy, "sluice-scaled") == 0;
+}
+
 static void fit_rules(struct sl_json *policy, const struct sl_policy_kinds *kinds, bool guards)
 {
     struct sl_json *rules = sl_json_path(policy, "spec.matchConstraints.resourceRules");
@@ -27,7 +33,8 @@ static void fit_rules(struct sl_json *policy, const struct sl_policy_kinds *kind
     /* A queue on pods that are not queued says nothing. */
     bool idle = strcmp(name, "sluice-pod-templates") == 0 && !kinds->pods;
     for (size_t i = sl_json_len(rules); i > 0; i--) {
-        if (idle || !sl_policy_rule_fit(sl_json_at(rules, i - 1), kinds, path, !guards)) {
+        if (idle || (!is_of_makers(name) &&
+                     !sl_policy_rule_fit(sl_json_at(rules, i - 1), kinds, path, !guards))) {
             sl_json_remove_at(rules, i - 1);
         }
     }
@@ -56,6 +63,15 @@ static void fit_expressions(struct sl_json *policy, const struct sl_policy_kinds
             fit_expression(sl_json_at(list, k), "expression", kinds);
             fit_expression(sl_json_at(list, k), "messageExpression", kinds);
         }
+    }
+}
+
+/* Where no pods are queued, what makes them must not say that they are. */
+static void fit_makers(struct sl_json *policy, const struct sl_policy_kinds *kinds)
+{
+    if (!kinds->pods && strcmp(sl_json_path_text(policy, "metadata.name", ""), "sluice-scaled") == 0) {
+        sl_json_set_text(sl_json_find_by(sl_json_path(policy, "spec.variables"), "name", "pods"),
+                         "expression", "false");
     }
 }
 
@@ -147,6 +163,7 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
                 continue;
             }
             fit_expressions(object, kinds);
+            fit_makers(object, kinds);
             fit_namespaces(object, wish->namespaces);
             if (wish->jobs->manage_all) {
                 fit_unnamed(object);
@@ -163,8 +180,9 @@ static struct sl_json *not_suspended(const struct sl_policy_kinds *kinds,
 {
     struct sl_json *list = sl_json_new_list();
     for (size_t i = 0; i < kinds->count; i++) {
-        if (kinds->at[i].suspend == NULL ||
-            (!wish->webhook && wish->minor < SL_POLICIES_MUTATING_MIN)) {
+        if (!kinds->at[i].gated &&
+            (kinds->at[i].suspend == NULL ||
+            (!wish->webhook && wish->minor < SL_POLICIES_MUTATING_MIN))) {
             sl_json_append(list, sl_json_new_text(kinds->at[i].kind));
         }
     }

@@ -91,6 +91,7 @@ void sl_policy_kinds_fill(struct sl_policy_kinds *out, const struct sl_job_rules
                                     .kind = info->kind,
                                     .plural = info->plural,
                                     .suspend = suspend_path(f),
+                                    .gated = f->grouping != NULL,
                                     .named = sl_policy_job_of(info->plural) != NULL};
     }
 }

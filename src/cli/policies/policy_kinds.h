@@ -10,6 +10,7 @@
 struct sl_policy_kind {
     const char *group, *kind, *plural;
     const char *suspend; /* the path of its flag; NULL: another than those that policies know */
+    bool gated;          /* its pods are, and it has no flag */
     bool named;          /* by the files, so that it only has to stay there */
 };
 struct sl_policy_kinds {

@@ -72,8 +72,10 @@ bool sl_policy_rule_fit(struct sl_json *rule, const struct sl_policy_kinds *kind
     SL_PRE(rule != NULL && kinds != NULL);
     struct sl_json *resources =
         resources_left(sl_json_get(rule, "resources"), kinds, pods_only_if_managed);
-    struct sl_json *groups = groups_left(sl_json_get(rule, "apiGroups"), resources);
-    bool lists = count_jobs(sl_json_get(rule, "resources")) > 1;
+    size_t jobs = count_jobs(sl_json_get(rule, "resources"));
+    struct sl_json *groups = jobs > 0 ? groups_left(sl_json_get(rule, "apiGroups"), resources)
+                                      : sl_json_clone(sl_json_get(rule, "apiGroups"));
+    bool lists = jobs > 1;
     for (size_t i = 0; i < kinds->count && lists; i++) {
         const struct sl_policy_kind *k = &kinds->at[i];
         if (!k->named && (path == NULL || (k->suspend != NULL && strcmp(k->suspend, path) == 0))) {

@@ -23,9 +23,11 @@ static const struct {
             {"sluice-suspend-kubeflow-jobs", SL_ADMIT_RUN_POLICY},
             {"sluice-suspend-ray-services", SL_ADMIT_RAY_SERVICE},
             {"sluice-pod-templates", SL_ADMIT_TEMPLATE},
+            {"sluice-pod-parents", SL_ADMIT_PARENT},
             {"sluice-gate-pods", SL_ADMIT_GATE}};
 #define ACT_COUNT (sizeof acts / sizeof acts[0])
-#define OF_JOBS (~(unsigned)SL_ADMIT_TEMPLATE) /* and of pods */
+#define OF_MAKERS ((unsigned)SL_ADMIT_TEMPLATE | (unsigned)SL_ADMIT_PARENT) /* of pods */
+#define OF_JOBS (~OF_MAKERS)                                                /* and of pods */
 
 struct sl_webhook_rules {
     struct sl_json *policies; /* all, as they are printed */
@@ -224,7 +226,7 @@ static void add_mutating(struct sl_json *list, const struct sl_webhook_rules *r,
                                    rules_new(r, OF_JOBS, true, false), r->namespaces,
                                    conditions_of(r, SL_ADMIT_GATE)},
                                   {"mtemplates.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, SL_ADMIT_TEMPLATE, false, false), r->namespaces,
+                                   rules_new(r, OF_MAKERS, false, false), r->namespaces,
                                    conditions_of(r, SL_ADMIT_TEMPLATE)}};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         add_webhook(list, &wishes[i], place, authorities);

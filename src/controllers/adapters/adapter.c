@@ -69,6 +69,9 @@ static void suspend(const struct sl_framework *f, struct sl_json *job, bool on)
         suspend_by_count(where, job, on);
         return;
     }
+    if (where == NULL) {
+        return; /* its pods are gated */
+    }
     const char *last;
     struct sl_json *parent = sl_place_parent_make(job, sl_json_text(where, ""), &last);
     sl_json_set_bool(parent, last, on);
@@ -426,4 +429,5 @@ void sl_adapter_init(struct sl_adapter *a)
         .restore = sl_adapter_restore,
         .reclaimable = reclaimable,
         .priority_class = priority_class};
+    sl_adapter_group(a);
 }

@@ -288,8 +288,9 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     sl_check_keys(
         c, set,
         " name nameFrom each when optional template default count indexLabel subGroups inject "
-        "reclaimable patches indexOffset adds ");
+        "reclaimable patches indexOffset adds podAnnotation ");
     sl_check_patches(c, set);
+    sl_check_text_of(c, set, "podAnnotation", false);
     sl_check_text_of(c, set, "name", !sl_json_has(set, "nameFrom"));
     sl_check_path(c, set, "nameFrom", false);
     check_each(c, set);
@@ -335,9 +336,49 @@ static void check_restore(struct sl_complaint *c, const struct sl_json *doc)
     }
 }
 
+static void check_surge(struct sl_complaint *c, const struct sl_json *groups)
+{
+    const struct sl_json *surge = sl_json_get(groups, "surge");
+    if (surge == NULL) {
+        return;
+    }
+    size_t len = sl_complaint_down(c, "surge", SIZE_MAX);
+    sl_check_keys(c, surge, " count when ");
+    check_number(c, sl_json_get(surge, "count"), "count", DEPTH_MAX);
+    sl_check_rules(c, surge, "when", true);
+    sl_complaint_up(c, len);
+}
+
+/* Pods that come in groups are gated: there is no flag beside that. */
+static void check_groups(struct sl_complaint *c, const struct sl_json *doc)
+{
+    const struct sl_json *groups = sl_json_get(doc, "groups");
+    if (sl_json_has(doc, "suspend")) {
+        sl_complain(c, "groups", "cannot be had with suspend");
+    }
+    size_t len = sl_complaint_down(c, "groups", SIZE_MAX);
+    sl_check_keys(c, groups, " count surge size parentLabel indexLabel fast ");
+    check_number(c, sl_json_get(groups, "size"), "size", DEPTH_MAX);
+    if (sl_json_has(groups, "count")) {
+        check_number(c, sl_json_get(groups, "count"), "count", DEPTH_MAX);
+    }
+    if (sl_json_has(groups, "count") != sl_json_has(groups, "indexLabel")) {
+        sl_complain(c, "indexLabel", "is needed with count, and only with it");
+    }
+    check_surge(c, groups);
+    sl_check_text_of(c, groups, "parentLabel", false);
+    sl_check_text_of(c, groups, "indexLabel", false);
+    sl_check_type_of(c, groups, "fast", SL_JSON_BOOL, "true or false");
+    sl_complaint_up(c, len);
+}
+
 static void check_suspend(struct sl_complaint *c, const struct sl_json *doc)
 {
     const struct sl_json *suspend = sl_json_get(doc, "suspend");
+    if (sl_json_has(doc, "groups")) {
+        check_groups(c, doc);
+        return;
+    }
     if (sl_json_type(suspend) != SL_JSON_MAP) {
         check_place(c, doc, "suspend", true);
         return;
@@ -407,8 +448,8 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
 {
     struct sl_complaint c = {.file = file, .e = e};
     sl_check_keys(&c, doc,
-                  " apiVersion kind plural shortName framework makes skip refuse suspend podSets "
-                  "priorityClass "
+                  " apiVersion kind plural shortName framework makes skip refuse suspend groups "
+                  "podSets priorityClass "
                   "hold ready active finished with restoreWhen ");
     sl_check_text_of(&c, doc, "apiVersion", true);
     sl_check_text_of(&c, doc, "kind", true);

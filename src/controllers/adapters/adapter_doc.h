@@ -9,6 +9,7 @@
 
 struct sl_adapter {
     struct sl_framework framework; /* its `self` is the adapter */
+    struct sl_grouping grouping;   /* of one with `groups` */
     struct sl_json *doc;
 };
 
@@ -17,6 +18,13 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
 const struct sl_json *sl_adapter_doc(const struct sl_framework *f);
 /* Fill the functions of the framework. */
 void sl_adapter_init(struct sl_adapter *a);
+
+/* adapter_groups.c: of a kind with `groups`, what they are. */
+void sl_adapter_group(struct sl_adapter *a);
+
+/* adapter_fixed.c: complaints about changes of what the Workloads of groups were made for; `old` may be NULL. */
+void sl_adapter_fixed(const struct sl_adapter *a, const struct sl_json *o,
+                      const struct sl_json *old, struct sl_error *e);
 
 /* Complaints about what the file refuses, and about the topologies that a job asks for (sl_object_rule); `self` is the
  * adapter. */

@@ -59,7 +59,7 @@ void sl_place_template_path(const struct sl_place *p, struct sl_json *whole,
     }
 }
 
-static bool is_there(const struct sl_place *p, struct sl_json *whole)
+bool sl_place_is_there(const struct sl_place *p, struct sl_json *whole)
 {
     char path[SL_PLACE_PATH_SIZE];
     sl_place_template_path(p, whole, path);
@@ -76,7 +76,7 @@ static bool is_there(const struct sl_place *p, struct sl_json *whole)
 
 static void add_place(struct sl_places *all, const struct sl_place *p, struct sl_json *whole)
 {
-    if (all->count <= SL_POD_SETS_MAX && is_there(p, whole)) {
+    if (all->count <= SL_POD_SETS_MAX && sl_place_is_there(p, whole)) {
         all->at[all->count++] = *p;
     }
 }

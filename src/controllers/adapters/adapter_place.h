@@ -23,6 +23,8 @@ struct sl_places {
 
 /* Of the file's document, in an object as sl_adapter_whole_new makes it. */
 void sl_places_find(const struct sl_json *doc, struct sl_json *whole, struct sl_places *out);
+/* Does the object have the pod set, or those, of that place? */
+bool sl_place_is_there(const struct sl_place *p, struct sl_json *whole);
 /* The template's path; "" when the object has none. */
 void sl_place_template_path(const struct sl_place *p, struct sl_json *whole,
                             char out[static SL_PLACE_PATH_SIZE]);

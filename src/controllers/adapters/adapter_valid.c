@@ -74,6 +74,7 @@ void sl_adapter_valid(const void *self, const struct sl_json *o, const struct sl
     if (sl_job_queue(o) == NULL || a->framework.skips(&a->framework, o)) {
         return;
     }
+    sl_adapter_fixed(a, o, old, e);
     if (old != NULL && sl_job_queue(old) != NULL) {
         check_job(a, old, &before);
     }

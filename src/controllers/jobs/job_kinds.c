@@ -9,15 +9,32 @@
 #include "controllers/jobs/podjob.h"
 #include <string.h>
 
+static bool is_named(const struct sl_job_rules *rules, const char *name)
+{
+    bool yes = false;
+    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
+        yes = strcmp(rules->frameworks[i], name) == 0;
+    }
+    return yes;
+}
+
+/* Frameworks whose pods are the jobs need those. */
+static bool needs_pods(const struct sl_job_rules *rules)
+{
+    bool yes = is_named(rules, SL_FRAMEWORK_DEPLOYMENT);
+    for (size_t i = 0; i < sl_adapters_count() && !yes; i++) {
+        const struct sl_framework *f = sl_adapters_at(i);
+        yes = f->grouping != NULL && is_named(rules, f->name);
+    }
+    return yes;
+}
+
 bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
 {
     SL_PRE(rules != NULL);
-    bool always = f->gated == NULL && strchr(f->name, '/') == NULL;
-    bool yes = rules->framework_count == 0 || always;
-    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
-        yes = strcmp(rules->frameworks[i], f->name) == 0;
-    }
-    return yes;
+    bool always = strcmp(f->name, sl_kind_info(f->kind)->kind) == 0; /* its file gives it no name */
+    bool yes = rules->framework_count == 0 || always || is_named(rules, f->name);
+    return yes || (f->gated != NULL && needs_pods(rules));
 }
 
 const struct sl_framework *sl_jobs_framework(size_t index)

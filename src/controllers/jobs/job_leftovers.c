@@ -25,8 +25,33 @@ void sl_leftover_tidy_up(struct sl_reconciler *r, struct sl_json *wl, bool job_g
     }
 }
 
+/* A member that is not known any more, or what has made all of them, is it certain to be deleted? Kinds that are not known
+ * here own it for reasons of their own. */
+static bool owner_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
+                       const struct sl_json *wl, const struct sl_json *owner)
+{
+    bool absent = true;
+    const char *ns = sl_object_namespace(wl);
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                            sl_json_path_text(owner, "kind", ""));
+    if (kind == SL_KIND_COUNT) {
+        return true;
+    }
+    if (kind != of->f->kind) {
+        struct sl_json *o =
+            sl_reconciler_get(r, kind, ns, sl_json_path_text(owner, "name", ""), &absent);
+        bool same =
+            o != NULL && strcmp(sl_object_uid(o), sl_json_path_text(owner, "uid", "")) == 0;
+        sl_json_free(o);
+        if (same || (o == NULL && !absent)) {
+            return false;
+        }
+    }
+    return sl_reconciler_confirm_gone(r, kind, ns, owner);
+}
+
 /* Are the members that own the Workload of a composed job certain to be deleted? A cache that lacks them all by mistake
- * is found out by asking about the first few. */
+ * is found out by asking about the first few. One that is being deleted itself waits for members only. */
 static bool members_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
                          const struct sl_json *wl)
 {
@@ -34,8 +59,8 @@ static bool members_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
     bool gone = sl_job_children_count(of->members, r->current) == 0;
     for (size_t i = 0; i < sl_json_len(owners) && i < OWNERS_ASKED && gone; i++) {
         const struct sl_json *owner = sl_json_at(owners, i);
-        gone = !sl_object_ref_is(owner, of->f->kind) ||
-               sl_reconciler_confirm_gone(r, of->f->kind, sl_object_namespace(wl), owner);
+        bool member = sl_object_ref_is(owner, of->f->kind);
+        gone = (!member && sl_object_deleting(wl)) || owner_gone(of, r, wl, owner);
     }
     return gone;
 }

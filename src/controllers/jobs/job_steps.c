@@ -576,3 +576,15 @@ void sl_job_suspend_child(struct sl_job_view *v)
     v->f->suspend(v->f, o, true);
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
 }
+
+struct sl_json *sl_job_workload_new(struct sl_job_view *v)
+{
+    SL_PRE(v->job != NULL);
+    return wanted_new(v);
+}
+
+bool sl_job_follow(struct sl_job_view *v)
+{
+    SL_PRE(v->wl != NULL);
+    return follow_gates(v) || reprioritize(v) || change_queue(v);
+}

@@ -310,6 +310,9 @@ static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
         }
         return;
     }
+    if (f->grouping != NULL) {
+        return; /* its pods are the jobs */
+    }
     struct sl_jobs_of *of = &j->kinds[j->kind_count++];
     of->all = j;
     of->f = f;

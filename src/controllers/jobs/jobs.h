@@ -16,6 +16,7 @@
 #include "controllers/work/reconciler.h"
 #include "engine/engine.h"
 
+#define SL_FRAMEWORK_DEPLOYMENT "deployment" /* its pods are jobs by themselves */
 #define SL_FRAMEWORKS_MAX (3 + SL_KIND_CUSTOM_MAX)
 
 /* From the Configuration; what is pointed to is lent. */

@@ -212,6 +212,44 @@ enum sl_code sl_podjob_add(struct sl_pod_sets *sets, const char *name, const str
     return SL_CODE_OK;
 }
 
+/* --- groups of a parent ----------------------------------------------------------------------- */
+
+static bool set_label(struct sl_json *pod, const char *key, const char *value)
+{
+    if (value[0] == '\0' || is(sl_object_label(pod, key), value)) {
+        return false;
+    }
+    sl_json_set_text(sl_json_path_make(pod, "metadata.labels"), key, value);
+    return true;
+}
+
+bool sl_podjob_join(struct sl_json *pod, const struct sl_pod_membership *m)
+{
+    SL_PRE(pod != NULL && m != NULL);
+    char total[24];
+    const char *known = sl_podjob_group(pod);
+    bool gated = sl_podjob_gated(pod);
+    if (known != NULL) { /* to another it cannot go */
+        return gated && strcmp(known, m->group) == 0 && set_label(pod, SL_LABEL_QUEUE, m->queue);
+    }
+    struct sl_json *notes = sl_json_path_make(pod, "metadata.annotations");
+    (void)snprintf(total, sizeof total, "%lld", (long long)m->total);
+    sl_json_set_text(notes, SL_POD_GROUP, m->group);
+    sl_json_set_text(notes, SL_LABEL_PREBUILT, m->group);
+    sl_json_set_text(notes, SL_POD_GROUP_COUNT, total);
+    sl_json_set_text(notes, SL_POD_GROUP_SERVING, "true");
+    sl_json_set_text(notes, SL_POD_ROLE, m->role);
+    if (m->fast) {
+        sl_json_set_text(notes, SL_POD_GROUP_FAST, "true");
+    }
+    (void)set_label(pod, SL_POD_MANAGED, "true");
+    (void)set_label(pod, SL_LABEL_PRIORITY_CLASS, m->class);
+    if (gated) {
+        (void)set_label(pod, SL_LABEL_QUEUE, m->queue);
+    }
+    return true;
+}
+
 /* --- the frameworks --------------------------------------------------------------------------- */
 
 static bool is_alone(const struct sl_json *pod)

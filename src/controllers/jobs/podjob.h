@@ -17,6 +17,7 @@
 #define SL_POD_GROUP_INDEX "kueue.x-k8s.io/pod-group-pod-index"
 #define SL_POD_RETRIABLE "kueue.x-k8s.io/retriable-in-group"
 #define SL_POD_ROLE "kueue.x-k8s.io/role-hash"
+#define SL_POD_PARENT "kueue.x-k8s.io/pod-suspending-parent" /* the framework of what made it */
 #define SL_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
 #define SL_ROLE_SIZE 64u
 
@@ -50,6 +51,16 @@ enum sl_code sl_podjob_start(struct sl_json *pod, const struct sl_json *injectio
 /* Count so many pods like this one in the pod set of that name. INVALID: that would be one too many. */
 enum sl_code sl_podjob_add(struct sl_pod_sets *sets, const char *name, const struct sl_json *pod,
                            int64_t count, struct sl_error *e);
+
+/* What makes a pod a member of the group that its parent has a Workload for; texts are lent. */
+struct sl_pod_membership {
+    const char *group, *role;
+    const char *queue, *class; /* "" = none */
+    int64_t total;
+    bool fast;
+};
+/* Write it into the pod, in place; false: it says so already. The queue of one that is not held back any more stays. */
+bool sl_podjob_join(struct sl_json *pod, const struct sl_pod_membership *m);
 
 /* podgroup.c: what a job of many pods is more than one. */
 extern const struct sl_composition sl_pod_composition;

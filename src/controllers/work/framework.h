@@ -95,6 +95,29 @@ struct sl_reference {
     const char *name;  /* "": the job names none */
 };
 
+struct sl_framework;
+/* Where a pod belongs that an object of a grouping kind has made; texts are lent. */
+struct sl_group_place {
+    int64_t index; /* of its group */
+    const char *pod_set;
+};
+
+/* An object whose pods come in groups: each group has a Workload of its own, which is admitted, stopped and replaced by itself
+ * and which the object owns without controlling it. It is not suspended; its pods are gated (podjob.h), and become a group's
+ * members when they are seen. */
+struct sl_grouping {
+    bool indexed; /* there are several, whose Workloads are named by their number, too */
+    bool fast;    /* the first of its pods is enough to go by */
+    int64_t (*count)(const struct sl_framework *f, const struct sl_json *object);
+    /* Pods of a group; 0: it is scaled to nothing, and its Workload waits. */
+    int64_t (*size)(const struct sl_framework *f, const struct sl_json *object);
+    /* Which object made the pod? NULL: none of that kind. */
+    const char *(*maker)(const struct sl_framework *f, const struct sl_json *pod);
+    /* False: that cannot be said yet. */
+    bool (*place)(const struct sl_framework *f, const struct sl_json *object,
+                  const struct sl_json *pod, struct sl_group_place *out);
+};
+
 struct sl_framework {
     enum sl_kind kind;
     const char *name; /* as integrations.frameworks has it, e.g. "batch/job" */
@@ -113,6 +136,7 @@ struct sl_framework {
     const struct sl_json *with, *lacks;
     const struct sl_gated *gated;             /* NULL: suspended, and restored, when it stops */
     const struct sl_composition *composition; /* NULL: one object is the job */
+    const struct sl_grouping *grouping;       /* NULL: it has one Workload; else see serving */
     /* Without a composition: is the object one for this framework, of those of its kind? NULL: each is. */
     bool (*claims)(const struct sl_json *object);
     /* Does its controller make jobs of that kind, which then run with theirs? NULL: it makes pods and no jobs. */

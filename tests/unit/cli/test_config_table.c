@@ -169,7 +169,7 @@ static void test_config_table_each_framework_that_is_missing_is_named(void **sta
 {
     (void)state;
     struct sl_config *c =
-        load_body("integrations: {frameworks: [batch/job, statefulset, deployment]}");
+        load_body("integrations: {frameworks: [batch/job, statefulset, ray.io/rayjob, deployment]}");
     assert_none(c->errors);
     assert_int_equal(sl_json_len(c->warnings), 2);
     assert_items(c->warnings, "integrations.frameworks[1]: ");

@@ -140,7 +140,7 @@ static void test_policies_leave_out_kinds_that_are_not_managed(void **state)
     (void)state;
     struct sl_json *all = made(&(struct sl_job_rules){0}, 36);
 #define JOB(group, kind, plural)                                                                   \
-    if (strcmp(group, "batch") != 0) {                                                             \
+    if (strcmp(group, "batch") != 0 && strcmp(group, "apps") != 0) {                               \
         assert_false(mentions(all, "\"" plural "\""));                                             \
         assert_false(mentions(all, "'" group "\\/" kind "'"));                                     \
         assert_false(mentions(all, "'" group "/" kind "'"));                                       \
@@ -167,6 +167,57 @@ static void test_policies_gate_no_pods_where_pods_are_not_managed(void **state)
     const struct sl_json *queue = object(all, "MutatingAdmissionPolicy", "sluice-default-queue");
     assert_int_equal(sl_json_len(sl_json_path(queue, "spec.matchConstraints.resourceRules")), 1);
     sl_json_free(all);
+}
+
+static bool has_rule_of(const struct sl_json *all, const char *kind, const char *policy,
+                        const char *plural)
+{
+    const struct sl_json *rules =
+        sl_json_path(object(all, kind, policy), "spec.matchConstraints.resourceRules");
+    bool found = false;
+    for (size_t i = 0; i < sl_json_len(rules); i++) {
+        const struct sl_json *rule = sl_json_at(rules, i);
+        found = found || (sl_json_has_text(sl_json_get(rule, "resources"), plural) &&
+                          sl_json_has_text(sl_json_get(rule, "apiGroups"), "apps"));
+    }
+    return found;
+}
+
+/* Whether pods come as groups of their maker or alone, they are queued; where none are, that is not let pass for it. */
+static void test_policies_of_what_makes_pods(void **state)
+{
+    (void)state;
+    static const char *const makers[] = {"deployments", "statefulsets"};
+    const char *const frameworks[] = {"batch/job"};
+    struct sl_job_rules rules = {0};
+    struct sl_json *alone = made(&rules, 36);
+    struct sl_error e = {0};
+    assert_int_equal(sl_adapters_load("deploy/adapters", &e), SL_CODE_OK);
+    struct sl_json *groups = made(&rules, 36);
+    rules = (struct sl_job_rules){.framework_count = 1, .frameworks = frameworks};
+    struct sl_json *none = made(&rules, 36);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(
+            has_rule_of(alone, "MutatingAdmissionPolicy", "sluice-pod-templates", makers[i]));
+        assert_true(
+            has_rule_of(none, "ValidatingAdmissionPolicy", "sluice-scaled", makers[i]));
+    }
+    assert_null(object(alone, "MutatingAdmissionPolicy", "sluice-pod-parents"));
+    assert_true(
+        has_rule_of(groups, "MutatingAdmissionPolicy", "sluice-pod-parents", "statefulsets"));
+    assert_null(object(none, "MutatingAdmissionPolicy", "sluice-pod-templates"));
+    assert_string_equal(
+        sl_json_path_text(object(groups, "ValidatingAdmissionPolicy", "sluice-scaled"),
+                          "spec.variables.0.expression", ""),
+        "true");
+    assert_string_equal(
+        sl_json_path_text(object(none, "ValidatingAdmissionPolicy", "sluice-scaled"),
+                          "spec.variables.0.expression", ""),
+        "false");
+    assert_true(has_rule_of(alone, "ValidatingAdmissionPolicy", "sluice-replicas", "deployments"));
+    sl_json_free(alone);
+    sl_json_free(groups);
+    sl_json_free(none);
 }
 
 static void test_policies_without_jobs_suspend_none(void **state)
@@ -383,6 +434,7 @@ int main(void)
         cmocka_unit_test_teardown(test_policies_leave_out_kinds_that_are_not_managed, forget),
         cmocka_unit_test_teardown(test_policies_gate_no_pods_where_pods_are_not_managed, forget),
         cmocka_unit_test_teardown(test_policies_without_jobs_suspend_none, forget),
+        cmocka_unit_test_teardown(test_policies_of_what_makes_pods, forget),
         cmocka_unit_test_teardown(test_policies_know_kinds_of_ones_own, forget),
         cmocka_unit_test_teardown(test_policies_refuse_what_a_file_refuses, forget),
         cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),

@@ -360,24 +360,32 @@ static void test_adapters_appwrapper_gets_pod_set_infos(void **state)
     sl_json_free(job);
 }
 
-static void test_adapters_leaderworkerset_is_suspended_by_its_count(void **state)
+/* Of a kind that has no flag: suspended by a count of zero. */
+static const char counted[] =
+    "{apiVersion: example.com/v1, kind: Counted, plural: counteds, framework: example.com/counted, "
+    "suspend: {zero: spec.replicas, keep: example.com/wanted}, podSets: ["
+    "{name: leader, optional: true, template: spec.leader, count: {path: spec.replicas, default: 1}}, "
+    "{name: worker, template: spec.worker, count: [{path: spec.replicas, default: 1}, "
+    "{path: spec.size, default: 1}]}], ready: [{condition: Available}], "
+    "active: [{path: status.replicas, in: [0], default: 0, not: true}]}";
+
+static void test_adapters_kind_without_a_flag_is_suspended_by_its_count(void **state)
 {
     (void)state;
     struct sl_pod_sets sets;
     struct sl_error e = {0};
-    const struct sl_framework *f = framework("leaderworkerset.x-k8s.io/leaderworkerset");
-    struct sl_json *job =
-        yaml("{metadata: {name: l}, spec: {replicas: 3, leaderWorkerTemplate: {size: 4,"
-             " workerTemplate: {spec: {containers: [{name: w}]}}}}}");
+    assert_int_equal(sl_adapters_add("counted.yaml", counted, sizeof counted - 1, &e), SL_CODE_OK);
+    const struct sl_framework *f = framework("example.com/counted");
+    struct sl_json *job = yaml("{metadata: {name: l}, spec: {replicas: 3, size: 4, worker:"
+                               " {spec: {containers: [{name: w}]}}}}");
     assert_false(f->suspended(f, job));
     assert_sets(f, job, "worker=12");
     f->suspend(f, job, true);
     assert_true(f->suspended(f, job));
     assert_int_equal(sl_json_path_int(job, "spec.replicas", -1), 0);
     assert_sets(f, job, "worker=12");
-    sl_json_set(sl_json_path_make(job, "spec.leaderWorkerTemplate"), "leaderTemplate",
-                yaml("{spec: {containers: [{name: l}]}}"));
-    assert_sets(f, job, "leader=3 worker=9");
+    sl_json_set(sl_json_get(job, "spec"), "leader", yaml("{spec: {containers: [{name: l}]}}"));
+    assert_sets(f, job, "leader=3 worker=12");
     f->suspend(f, job, false);
     assert_int_equal(sl_json_path_int(job, "spec.replicas", -1), 3);
     assert_int_equal(sl_json_len(sl_json_path(job, "metadata.annotations")), 0);
@@ -449,6 +457,17 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
         {"- 1", "f.yaml: : must be a map"},
         {"kind: Thing\n", "f.yaml: apiVersion: is required"},
         {HEAD SETS TAIL, "f.yaml: suspend: is required"},
+        {HEAD SETS TAIL "suspend: s\ngroups: {size: 1}\n", "groups: cannot be had with suspend"},
+        {HEAD SETS TAIL "groups: {}\n", "f.yaml: groups.size: must be a whole number"},
+        {HEAD SETS TAIL "groups: {size: 1, sort: 2}\n", "f.yaml: groups.sort: unknown field"},
+        {HEAD SETS TAIL "groups: {size: 1, count: 2}\n", "groups.indexLabel: is needed with count"},
+        {HEAD SETS TAIL "groups: {size: 1, indexLabel: a}\n",
+         "groups.indexLabel: is needed with count"},
+        {HEAD SETS TAIL "groups: {size: 1, count: 2, indexLabel: a, surge: {count: 1}}\n",
+         "groups.surge.when: is required"},
+        {HEAD SETS TAIL "groups: {size: 1, fast: 1}\n", "groups.fast: must be true or false"},
+        {HEAD TAIL "groups: {size: 1}\npodSets: [{name: a, template: t, podAnnotation: 1}]\n",
+         "podSets[0].podAnnotation: must be a text"},
         {HEAD SETS TAIL "suspend: spec..x\n", "f.yaml: suspend: must be a path"},
         {HEAD SETS TAIL "suspend: {zero: a}\n", "f.yaml: suspend.keep: is required"},
         {HEAD SETS TAIL "suspend: s\ncolour: red\n",
@@ -724,7 +743,7 @@ int main(void)
         CASE(test_adapters_mpijob_has_launcher_and_workers),
         CASE(test_adapters_appwrapper_takes_paths_with_brackets),
         CASE(test_adapters_appwrapper_gets_pod_set_infos),
-        CASE(test_adapters_leaderworkerset_is_suspended_by_its_count),
+        CASE(test_adapters_kind_without_a_flag_is_suspended_by_its_count),
         CASE(test_adapters_object_without_its_template_is_refused),
         CASE(test_adapters_object_with_too_many_pod_sets_is_refused),
         CASE(test_adapters_make_the_kinds_that_their_files_name),
