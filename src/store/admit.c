@@ -58,7 +58,8 @@ void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *obje
         return;
     }
     unsigned more = job ? SL_ADMIT_PARENT : SL_ADMIT_GATE;
-    sl_admit_new(&world, SL_ADMIT_QUEUE | SL_ADMIT_CLASS | more, false, sl_object_namespace(object), object);
+    sl_admit_new(&world, SL_ADMIT_QUEUE | SL_ADMIT_CLASS | more, false, sl_object_namespace(object),
+                 object);
 }
 
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,

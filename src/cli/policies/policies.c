@@ -69,7 +69,8 @@ static void fit_expressions(struct sl_json *policy, const struct sl_policy_kinds
 /* Where no pods are queued, what makes them must not say that they are. */
 static void fit_makers(struct sl_json *policy, const struct sl_policy_kinds *kinds)
 {
-    if (!kinds->pods && strcmp(sl_json_path_text(policy, "metadata.name", ""), "sluice-scaled") == 0) {
+    if (!kinds->pods &&
+        strcmp(sl_json_path_text(policy, "metadata.name", ""), "sluice-scaled") == 0) {
         sl_json_set_text(sl_json_find_by(sl_json_path(policy, "spec.variables"), "name", "pods"),
                          "expression", "false");
     }
@@ -180,9 +181,8 @@ static struct sl_json *not_suspended(const struct sl_policy_kinds *kinds,
 {
     struct sl_json *list = sl_json_new_list();
     for (size_t i = 0; i < kinds->count; i++) {
-        if (!kinds->at[i].gated &&
-            (kinds->at[i].suspend == NULL ||
-            (!wish->webhook && wish->minor < SL_POLICIES_MUTATING_MIN))) {
+        if (!kinds->at[i].gated && (kinds->at[i].suspend == NULL ||
+                                    (!wish->webhook && wish->minor < SL_POLICIES_MUTATING_MIN))) {
             sl_json_append(list, sl_json_new_text(kinds->at[i].kind));
         }
     }

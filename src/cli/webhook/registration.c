@@ -220,14 +220,13 @@ static void add_mutating(struct sl_json *list, const struct sl_webhook_rules *r,
                          const struct sl_webhook_place *place, const char *authorities)
 {
     /* of pods, gates spare the fewest */
-    const struct wish wishes[] = {{"mjobs.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, OF_JOBS, false, false), r->namespaces, NULL},
-                                  {"mpods.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, OF_JOBS, true, false), r->namespaces,
-                                   conditions_of(r, SL_ADMIT_GATE)},
-                                  {"mtemplates.sluice.dev", SL_WEBHOOK_MUTATE_PATH,
-                                   rules_new(r, OF_MAKERS, false, false), r->namespaces,
-                                   conditions_of(r, SL_ADMIT_TEMPLATE)}};
+    const struct wish wishes[] = {
+        {"mjobs.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, OF_JOBS, false, false),
+         r->namespaces, NULL},
+        {"mpods.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, OF_JOBS, true, false),
+         r->namespaces, conditions_of(r, SL_ADMIT_GATE)},
+        {"mtemplates.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, OF_MAKERS, false, false),
+         r->namespaces, conditions_of(r, SL_ADMIT_TEMPLATE)}};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         add_webhook(list, &wishes[i], place, authorities);
     }

@@ -95,7 +95,7 @@ static const char *path_of(const struct sl_json *number)
     return sl_json_text(number, sl_json_path_text(number, "path", "spec"));
 }
 
-/* To and from nothing it is put on hold, and counted anew. */
+/* To and from nothing it is put on hold, and counted again. */
 static void check_size(const struct sl_adapter *a, const struct sl_json *o,
                        const struct sl_json *old, struct sl_error *e)
 {

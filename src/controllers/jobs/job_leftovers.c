@@ -27,8 +27,8 @@ void sl_leftover_tidy_up(struct sl_reconciler *r, struct sl_json *wl, bool job_g
 
 /* A member that is not known any more, or what has made all of them, is it certain to be deleted? Kinds that are not known
  * here own it for reasons of their own. */
-static bool owner_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
-                       const struct sl_json *wl, const struct sl_json *owner)
+static bool owner_deleted(const struct sl_jobs_of *of, struct sl_reconciler *r,
+                          const struct sl_json *wl, const struct sl_json *owner)
 {
     bool absent = true;
     const char *ns = sl_object_namespace(wl);
@@ -40,8 +40,7 @@ static bool owner_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
     if (kind != of->f->kind) {
         struct sl_json *o =
             sl_reconciler_get(r, kind, ns, sl_json_path_text(owner, "name", ""), &absent);
-        bool same =
-            o != NULL && strcmp(sl_object_uid(o), sl_json_path_text(owner, "uid", "")) == 0;
+        bool same = o != NULL && strcmp(sl_object_uid(o), sl_json_path_text(owner, "uid", "")) == 0;
         sl_json_free(o);
         if (same || (o == NULL && !absent)) {
             return false;
@@ -60,7 +59,7 @@ static bool members_gone(const struct sl_jobs_of *of, struct sl_reconciler *r,
     for (size_t i = 0; i < sl_json_len(owners) && i < OWNERS_ASKED && gone; i++) {
         const struct sl_json *owner = sl_json_at(owners, i);
         bool member = sl_object_ref_is(owner, of->f->kind);
-        gone = (!member && sl_object_deleting(wl)) || owner_gone(of, r, wl, owner);
+        gone = (!member && sl_object_deleting(wl)) || owner_deleted(of, r, wl, owner);
     }
     return gone;
 }

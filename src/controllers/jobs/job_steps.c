@@ -583,7 +583,7 @@ struct sl_json *sl_job_workload_new(struct sl_job_view *v)
     return wanted_new(v);
 }
 
-bool sl_job_follow(struct sl_job_view *v)
+bool sl_job_update_marks(struct sl_job_view *v)
 {
     SL_PRE(v->wl != NULL);
     return follow_gates(v) || reprioritize(v) || change_queue(v);

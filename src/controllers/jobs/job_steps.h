@@ -27,11 +27,11 @@ void sl_job_act(struct sl_job_view *v);
 /* The priority class that the job names, or the default one, and its kind; the text is lent, "" = none. */
 const char *sl_job_class(const struct sl_jobs *j, const struct sl_framework *f,
                          const struct sl_json *job, enum sl_kind *kind);
-/* For other controllers of what has Workloads: the one that it should have; NULL while something is missing that it needs, of
- * which an event tells. */
+/* For other controllers of what has Workloads: the one that it should have; NULL while something is missing that it needs; an
+ * event says what. */
 struct sl_json *sl_job_workload_new(struct sl_job_view *v);
-/* Let the Workload follow its job's admission gates, priority class and queue; true when that had to be written. */
-bool sl_job_follow(struct sl_job_view *v);
+/* Give the Workload its job's admission gates, priority class and queue; true when that had to be written. */
+bool sl_job_update_marks(struct sl_job_view *v);
 /* Suspend the job of an owner that is not admitted; true when that had to be written. */
 void sl_job_suspend_child(struct sl_job_view *v);
 /* Write the Finished condition on the Workload. */

@@ -23,8 +23,9 @@ struct groups {
     struct sl_parents_of *p;
     struct sl_job_view *v;
     int64_t count, size;
-    struct sl_json *wanted; /* the Workload of each, but for its name; NULL: it cannot be made now */
-    bool tried;             /* to make that */
+    struct sl_json
+        *wanted; /* the Workload of each, but for its name; NULL: it cannot be made now */
+    bool tried;  /* to make that */
     unsigned made;
 };
 
@@ -51,8 +52,8 @@ static void name_of(const struct groups *g, int64_t index, char out[static NAME_
     if (!g->v->f->grouping->indexed) {
         char old[NAME_SIZE];
         sl_framework_workload_name(g->v->f, whole.data, "", old);
-        struct sl_json *wl = sl_reconciler_get(g->v->r, SL_KIND_WORKLOAD,
-                                               sl_object_namespace(parent), old, &absent);
+        struct sl_json *wl =
+            sl_reconciler_get(g->v->r, SL_KIND_WORKLOAD, sl_object_namespace(parent), old, &absent);
         if (wl != NULL && is_group(wl)) {
             memcpy(out, old, NAME_SIZE);
         }
@@ -137,8 +138,8 @@ static void create(struct groups *g, int64_t index, const char *name)
         (void)snprintf(number, sizeof number, "%lld", (long long)index);
         sl_json_set_text(sl_json_path(wl, "metadata.annotations"), INDEX_NOTE, number);
     }
-    struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
-                                      sl_object_namespace(wl), name);
+    struct sl_note note =
+        sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s", sl_object_namespace(wl), name);
     note.timing =
         sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
     sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
@@ -273,7 +274,7 @@ static void act(struct groups *g)
     } else if (is_on_hold(v->wl)) {
         end_hold(v);
     } else {
-        (void)sl_job_follow(v);
+        (void)sl_job_update_marks(v);
     }
 }
 
@@ -281,8 +282,7 @@ static void look_at_group(struct groups *g, int64_t index, const char *name)
 {
     bool absent;
     struct sl_job_view *v = g->v;
-    v->wl =
-        sl_reconciler_get(v->r, SL_KIND_WORKLOAD, sl_object_namespace(v->job), name, &absent);
+    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, sl_object_namespace(v->job), name, &absent);
     if (v->wl != NULL) {
         act(g);
     } else if (absent && g->size > 0) {
@@ -361,9 +361,8 @@ static void look_at_pods(const struct groups *g)
     struct sl_json *known = children_new(g->p->of.members, v->key);
     for (size_t i = 0; i < sl_json_len(known); i++) {
         bool absent;
-        struct sl_json *pod =
-            sl_reconciler_get(v->r, SL_KIND_POD, sl_object_namespace(v->job),
-                              sl_json_text(sl_json_at(known, i), ""), &absent);
+        struct sl_json *pod = sl_reconciler_get(v->r, SL_KIND_POD, sl_object_namespace(v->job),
+                                                sl_json_text(sl_json_at(known, i), ""), &absent);
         if (pod != NULL) {
             join(g, pod);
         }

@@ -49,8 +49,8 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
 {
     struct sl_parents_of *p = self;
     bool absent;
-    struct sl_member one = {
-        .object = sl_reconciler_get(r, p->of.f->kind, key->ns, key->name, &absent)};
+    struct sl_member one = {.object =
+                                sl_reconciler_get(r, p->of.f->kind, key->ns, key->name, &absent)};
     struct sl_job_view v = {.j = p->of.all,
                             .of = &p->of,
                             .f = p->of.f,

@@ -168,8 +168,8 @@ static void test_config_table_values_that_are_so_here_need_no_warning(void **sta
 static void test_config_table_each_framework_that_is_missing_is_named(void **state)
 {
     (void)state;
-    struct sl_config *c =
-        load_body("integrations: {frameworks: [batch/job, statefulset, ray.io/rayjob, deployment]}");
+    struct sl_config *c = load_body(
+        "integrations: {frameworks: [batch/job, statefulset, ray.io/rayjob, deployment]}");
     assert_none(c->errors);
     assert_int_equal(sl_json_len(c->warnings), 2);
     assert_items(c->warnings, "integrations.frameworks[1]: ");

@@ -199,8 +199,7 @@ static void test_policies_of_what_makes_pods(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_true(
             has_rule_of(alone, "MutatingAdmissionPolicy", "sluice-pod-templates", makers[i]));
-        assert_true(
-            has_rule_of(none, "ValidatingAdmissionPolicy", "sluice-scaled", makers[i]));
+        assert_true(has_rule_of(none, "ValidatingAdmissionPolicy", "sluice-scaled", makers[i]));
     }
     assert_null(object(alone, "MutatingAdmissionPolicy", "sluice-pod-parents"));
     assert_true(

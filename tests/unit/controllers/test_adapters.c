@@ -364,7 +364,8 @@ static void test_adapters_appwrapper_gets_pod_set_infos(void **state)
 static const char counted[] =
     "{apiVersion: example.com/v1, kind: Counted, plural: counteds, framework: example.com/counted, "
     "suspend: {zero: spec.replicas, keep: example.com/wanted}, podSets: ["
-    "{name: leader, optional: true, template: spec.leader, count: {path: spec.replicas, default: 1}}, "
+    "{name: leader, optional: true, template: spec.leader, count: {path: spec.replicas, default: "
+    "1}}, "
     "{name: worker, template: spec.worker, count: [{path: spec.replicas, default: 1}, "
     "{path: spec.size, default: 1}]}], ready: [{condition: Available}], "
     "active: [{path: status.replicas, in: [0], default: 0, not: true}]}";

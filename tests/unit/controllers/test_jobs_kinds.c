@@ -945,24 +945,24 @@ static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **stat
     static const char counted[] =
         "{apiVersion: example.com/v1, kind: Counted, plural: counteds, framework: "
         "example.com/counted, suspend: {zero: spec.replicas, keep: example.com/wanted}, "
-        "podSets: [{name: main, template: spec.template, count: {path: spec.replicas, default: 1}}],"
+        "podSets: [{name: main, template: spec.template, count: {path: spec.replicas, default: "
+        "1}}],"
         " ready: [{condition: Available}], active: [{condition: Active}]}";
     struct sl_error e = {0};
     assert_int_equal(sl_adapters_add("counted.yaml", counted, sizeof counted - 1, &e), SL_CODE_OK);
     enum sl_kind kind = sl_kind_find_name("counted");
     begin(f);
-    struct sl_json *o = put(
-        f, kind,
-        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {replicas: 2,"
-        " template: {spec: {containers: [{name: c}]}}}}");
+    struct sl_json *o =
+        put(f, kind,
+            "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {replicas: 2,"
+            " template: {spec: {containers: [{name: c}]}}}}");
     for (int i = 0; i < 4; i++) {
         show(f, kind, "a");
         settle(f);
     }
     o = fake_find(&f->fake, kind, "ns", "a");
     assert_int_equal(sl_json_path_int(o, "spec.replicas", -1), 0);
-    assert_int_equal(sl_json_path_int(workload(f, "Counted"), "spec.podSets.0.count", 0),
-                     2);
+    assert_int_equal(sl_json_path_int(workload(f, "Counted"), "spec.podSets.0.count", 0), 2);
     sl_json_remove(sl_json_get(o, "metadata"), "annotations"); /* scaled to zero by the user */
     show(f, kind, "a");
     settle(f);

@@ -214,11 +214,11 @@ static struct sl_json *put_pod(struct fixture *f, const char *name, const char *
 }
 
 #define OF_SET                                                                                     \
-    "annotations: {" PARENT ": statefulset}, ownerReferences: [{apiVersion: apps/v1, kind: "      \
+    "annotations: {" PARENT ": statefulset}, ownerReferences: [{apiVersion: apps/v1, kind: "       \
     "StatefulSet, name: a, uid: u, controller: true}]"
 #define LWS "leaderworkerset.sigs.k8s.io/"
 #define OF_GROUP_SET(index, more)                                                                  \
-    "labels: {" LWS "name: a" index "}, annotations: {" PARENT                                    \
+    "labels: {" LWS "name: a" index "}, annotations: {" PARENT                                     \
     ": leaderworkerset.x-k8s.io/leaderworkerset" more "}"
 
 /* --- one group -------------------------------------------------------------------------------- */
@@ -414,8 +414,8 @@ static void test_parents_workload_of_the_old_name_is_kept(void **state)
     fake_put(&f->fake, SL_KIND_WORKLOAD, yaml(text));
     put_set(f, 1, QUEUE, "1");
     assert_null(workload(f, f->set, "a"));
-    const struct sl_json *owners = sl_json_path(
-        fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", old), "metadata.ownerReferences");
+    const struct sl_json *owners =
+        sl_json_path(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", old), "metadata.ownerReferences");
     assert_int_equal(sl_json_len(owners), 2);
     assert_non_null(sl_json_find_by(owners, "uid", "u"));
 }
@@ -454,8 +454,9 @@ static void test_parents_each_group_has_a_workload_and_others_go(void **state)
 static void test_parents_groups_of_a_surge_are_kept(void **state)
 {
     struct fixture *f = *state;
-    put_group_set(f, 1,
-                  ", rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 1}}}, status: {replicas: 2}");
+    put_group_set(
+        f, 1,
+        ", rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 1}}}, status: {replicas: 2}");
     assert_non_null(workload(f, f->group_set, "a-1"));
     assert_null(workload(f, f->group_set, "a-2"));
 }
@@ -485,8 +486,7 @@ static void test_parents_pods_go_to_their_groups_and_pod_sets(void **state)
     assert_string_equal(sl_podjob_group(worker), name_of(f->group_set, "a-1", "u"));
     assert_true(sl_podjob_says(worker, SL_POD_ROLE, "worker"));
     assert_null(sl_podjob_group(put_pod(f, "early", OF_GROUP_SET("", ""))));
-    assert_null(
-        sl_podjob_group(put_pod(f, "odd", OF_GROUP_SET(", " LWS "group-index: '-1'", ""))));
+    assert_null(sl_podjob_group(put_pod(f, "odd", OF_GROUP_SET(", " LWS "group-index: '-1'", ""))));
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
