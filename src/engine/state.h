@@ -108,7 +108,7 @@ struct sl_workload_entry {
     uint32_t refusals;     /* in a row, of decisions of refused_kind: each is written again later */
     struct sl_words words; /* of its newest decisions */
     char *trouble;         /* why its object cannot be used; NULL = it can */
-    bool device_claims;    /* it asks for devices by claims, which are not counted */
+    bool device_claims;    /* it asks for devices that cannot be counted */
     uint8_t unadmitted;    /* why it is counted as not admitted (conditions.h), and where */
     bool oversized;        /* it asks for more than the core can count */
     bool reclaims;         /* its requests may leave out pods that ended; they may come back */
@@ -117,7 +117,7 @@ struct sl_workload_entry {
     int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
     int64_t object_generation; /* of the pod sets in the requests; -1 = none */
-    uint64_t limits_version;   /* with which limits */
+    uint64_t limits_version;   /* with which limits and devices */
     int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
     int64_t stop_ms;           /* by when its evicted job should stop, SL_NEVER = no matter */
     int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
@@ -143,7 +143,6 @@ struct sl_queued_decision {
 
 struct sl_constraints;
 struct sl_world;
-struct sl_limits;
 struct sl_tenants;
 struct sl_node_health;
 struct sl_touched {
@@ -178,6 +177,7 @@ struct sl_engine {
     struct sl_givings givings;
     struct sl_constraints *constraints;
     struct sl_limits *limits;
+    struct sl_devices *devices;
     struct sl_world *world;        /* nodes, pods and topologies: world.h */
     struct sl_tenants *tenants;    /* which workloads have pods on which node: tenants.h */
     struct sl_node_health *health; /* which nodes have failed: node_health.h */

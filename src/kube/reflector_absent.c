@@ -85,7 +85,8 @@ void sl_reflector_confirm(struct sl_reflector *r)
 /* What Sluice can do without: everything else belongs to every cluster, or is installed with Sluice. */
 static bool is_optional(enum sl_kind kind)
 {
-    return kind >= SL_KIND_CUSTOM || kind == SL_KIND_PROVISIONING_REQUEST;
+    return kind >= SL_KIND_CUSTOM || kind == SL_KIND_PROVISIONING_REQUEST ||
+           kind == SL_KIND_DEVICE_CLASS || kind == SL_KIND_RESOURCE_CLAIM_TEMPLATE;
 }
 
 static void keep_all(struct sl_reflector *r)

@@ -184,15 +184,15 @@ class KueueRules(Scene):
         """The warnings at its creation."""
         return self.plane.kubectl("create", "-n", self.namespace, "--dry-run=server", "-f", "-", stdin=json.dumps(obj)).stderr
 
-    def test_devices_that_are_claimed_are_warned_of_in_every_kind(self):
-        claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    def test_devices_of_claims_are_warned_of_in_every_kind(self):
+        claims, words = [{"name": "gpu", "resourceClaimName": "gpu"}], "devices of a ResourceClaim are not counted"
         for name, kind in KINDS.items():
             if "sets" not in kind or name == "AppWrapper":
                 continue
             at = kind["sets"][0][0].removesuffix("/metadata/annotations") + "/spec/resourceClaims"
             says = self.warned(operated(kind["base"], [{"op": "add", "path": at, "value": claims}]))
-            self.assertIn("does not count devices", says, name)
-            self.assertNotIn("does not count devices", self.warned(kind["base"]), name)
+            self.assertIn(words, says, name)
+            self.assertNotIn(words, self.warned(kind["base"]), name)
 
     def test_mark_of_admission_on_a_pod_of_an_admitted_job_is_warned_of(self):
         pod = merged(KINDS["Pod"]["base"], {"metadata": {"labels": {"kueue.x-k8s.io/managed": "true"}}})

@@ -448,8 +448,8 @@ def claimed(made, **claim):
 def devices_that_are_claimed(t):
     t.done(t.make(claimed(long_job("a", "1"), resourceClaimTemplateName="gpus")))
     t.done(t.make(claimed(plain_pod("b", "1"), resourceClaimName="gpu")))
-    for name in "ab":
-        yield lambda: (w := t.workload_of(name)) and "uses DRA resources" in (
+    for name, says in (("a", "no DeviceClass is mapped"), ("b", "does not support use of resource claims")):
+        yield lambda: (w := t.workload_of(name)) and says in (
             condition(w, "QuotaReserved") or {}).get("message", "")
         reason = condition(t.workload_of(name), "QuotaReserved")["reason"]
         if reason not in ("Misconfigured", "Inadmissible"):  # the latter without Kueue's granular reasons
@@ -463,7 +463,7 @@ def devices_that_a_job_sets_pods_claim(t):
     made = job_set("s", "1")
     claimed(made["spec"]["replicatedJobs"][0]["template"], resourceClaimTemplateName="gpus")
     t.done(t.make(made))
-    yield lambda: (w := t.workload_of("s")) and "uses DRA resources" in (
+    yield lambda: (w := t.workload_of("s")) and "no DeviceClass is mapped" in (
         condition(w, "QuotaReserved") or {}).get("message", "")
 
 

@@ -26,6 +26,7 @@ class Rights(unittest.TestCase):
                  plane().get("/apis/rbac.authorization.k8s.io/v1/namespaces/kueue-system/roles/"
                              "sluice-leader-election"),
                  plane().get("/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice-provisioning"),
+                 plane().get("/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice-devices"),
                  plane().get("/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice-visibility")]
         given = {(verb, group, kind) for role in roles for rule in role["rules"] for group in rule["apiGroups"]
                  for kind in rule["resources"] for verb in rule["verbs"]}

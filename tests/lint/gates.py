@@ -36,8 +36,6 @@ ON = {
 OFF = {
     "DeferRayServiceFinalizationForRedisCleanup": ("src/controllers/**/*.c", "[Rr]edis"),
     "ElasticJobsViaWorkloadSlices": ("src/controllers/**/*.c", "elastic-job"),
-    "KueueDRAIntegration": ("src/engine/**/*.c", "ResourceSlice|deviceClassName"),
-    "KueueDRAIntegrationExtendedResource": ("src/engine/requests/requests.c", "deviceClass"),
     "KueueDRAIntegrationPartitionableDevices": ("src/engine/requests/requests.c", "partition"),
     "LWSImmutableGroupSize": ("deploy/kubernetes/policies/*.yaml", "leaderWorkerTemplate.size"),
     "MetricForWorkloadCreationLatency": ("src/c*/**/*.c", "creation_latency"),

@@ -23,15 +23,19 @@ const struct sl_idle *sl_schema_idle(size_t *count)
     return rows;
 }
 
-/* Are there devices to be had by claims, wherever a job describes its pods? */
-static bool claims(const struct sl_json *v)
+/* Does it name a ResourceClaim that is there already, wherever a job describes its pods? */
+static bool shares(const struct sl_json *v)
 {
-    bool found = sl_json_len(sl_json_get(v, "resourceClaims")) > 0;
+    const struct sl_json *claims = sl_json_get(v, "resourceClaims");
+    bool found = false;
+    for (size_t i = 0; !found && i < sl_json_len(claims); i++) {
+        found = sl_json_path_text(sl_json_at(claims, i), "resourceClaimName", "")[0] != '\0';
+    }
     for (struct sl_json_member m = {0}; !found && sl_json_each(v, &m);) {
-        found = claims(m.value);
+        found = shares(m.value);
     }
     for (size_t i = 0; !found && sl_json_type(v) == SL_JSON_LIST && i < sl_json_len(v); i++) {
-        found = claims(sl_json_at(v, i));
+        found = shares(sl_json_at(v, i));
     }
     return found;
 }
@@ -47,9 +51,10 @@ static void warn_of_jobs(enum sl_kind kind, const struct sl_json *o, struct sl_j
     const char *marked = sl_object_label(o, LABEL "managed");
     const struct sl_json *owner = sl_object_controller_ref(o);
     if ((is_job(kind) || kind == SL_KIND_POD) && queue != NULL && queue[0] != '\0' &&
-        claims(sl_json_get(o, "spec"))) {
-        sl_json_append(list, sl_json_new_text("spec.resourceClaims: Sluice does not count devices "
-                                              "that are claimed: this will not be admitted"));
+        shares(sl_json_get(o, "spec"))) {
+        sl_json_append(list, sl_json_new_text("spec.resourceClaims: the devices of a ResourceClaim "
+                                              "are not counted, only those of a "
+                                              "ResourceClaimTemplate: this will not be admitted"));
     }
     if (kind == SL_KIND_POD && marked != NULL && strcmp(marked, "true") == 0 &&
         is_job(sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),

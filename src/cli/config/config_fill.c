@@ -171,6 +171,28 @@ static void fill_transformations(struct sl_config *c)
     c->settings.transformations = all;
 }
 
+/* One for each class; of a class that is mapped to several resources by its counters the first. */
+static void fill_devices(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "resources.deviceClassMappings");
+    size_t classes_max = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        classes_max += sl_json_len(sl_json_get(sl_json_at(list, i), "deviceClassNames"));
+    }
+    struct sl_device_mapping *all = keep(c, classes_max, sizeof *all);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *v = sl_json_at(list, i);
+        const struct sl_json *classes = sl_json_get(v, "deviceClassNames");
+        for (size_t k = 0; k < sl_json_len(classes); k++) {
+            all[c->settings.device_mapping_count++] =
+                (struct sl_device_mapping){.device_class = sl_json_text(sl_json_at(classes, k), ""),
+                                           .resource = sl_json_path_text(v, "name", ""),
+                                           .by_source = sl_json_len(sl_json_get(v, "sources")) > 0};
+        }
+    }
+    c->settings.device_mappings = all;
+}
+
 /* All have metrics if it does not say; where it says something, it has to say so. */
 static void fill_metered(struct sl_config *c)
 {
@@ -268,6 +290,7 @@ void sl_config_fill(struct sl_config *c)
     fill_fair_sharing(c);
     fill_usage(c);
     fill_transformations(c);
+    fill_devices(c);
     fill_namespaces(c);
     c->settings.policy.ignore_undeclared =
         c->quota_check_strategy &&

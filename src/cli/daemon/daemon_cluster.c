@@ -319,7 +319,8 @@ static void start_client(struct cluster *c)
 {
     const struct sl_config_cluster *k = &c->config->cluster;
     size_t count;
-    const enum sl_kind *kinds = sl_controllers_kinds(&count);
+    const enum sl_kind *kinds =
+        sl_controllers_kinds(sl_engine_settings_count_devices(&c->config->settings), &count);
     c->transport = sl_transport_new(&c->loop, c->credentials, "sluiced/" SL_VERSION);
     const struct sl_kube_options o = {.loop = &c->loop,
                                       .transport = c->transport,

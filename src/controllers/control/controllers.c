@@ -39,6 +39,10 @@ static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
                                        SL_KIND_POD,
                                        SL_KIND_JOB};
 #define WATCHED_COUNT (sizeof watched / sizeof watched[0])
+/* Before them, where devices are counted. */
+static const enum sl_kind counted_by[] = {SL_KIND_DEVICE_CLASS, SL_KIND_RESOURCE_CLAIM_TEMPLATE};
+#define COUNTED_BY_COUNT (sizeof counted_by / sizeof counted_by[0])
+#define DEVICES_MS 1000 /* they often come several at a time */
 
 struct sl_controllers {
     struct sl_controllers_options options;
@@ -68,11 +72,13 @@ static void look_at_job_again(void *context, struct sl_json *workload)
     sl_jobs_observe(&c->jobs, SL_KIND_WORKLOAD, workload, false, sl_clock_now_ms());
 }
 
-const enum sl_kind *sl_controllers_kinds(size_t *count)
+const enum sl_kind *sl_controllers_kinds(bool devices, size_t *count)
 {
-    static enum sl_kind kinds[WATCHED_COUNT + SL_KIND_CUSTOM_MAX];
-    memcpy(kinds, watched, sizeof watched);
-    *count = WATCHED_COUNT;
+    static enum sl_kind kinds[COUNTED_BY_COUNT + WATCHED_COUNT + SL_KIND_CUSTOM_MAX];
+    *count = devices ? COUNTED_BY_COUNT : 0;
+    memcpy(kinds, counted_by, *count * sizeof kinds[0]);
+    memcpy(&kinds[*count], watched, sizeof watched);
+    *count += WATCHED_COUNT;
     const enum sl_kind *referred;
     size_t referred_count = sl_adapters_referred(&referred);
     for (size_t i = 0; i < referred_count; i++) { /* before the jobs that refer to them */
@@ -143,6 +149,13 @@ static void kick(struct sl_controllers *c)
     }
 }
 
+/* Kinds that are read whole before anything is decided. */
+static size_t needed_count(const struct sl_controllers *c)
+{
+    size_t devices = sl_engine_counts_devices(c->options.engine) ? COUNTED_BY_COUNT : 0;
+    return devices + WATCHED_COUNT + sl_adapters_count();
+}
+
 static void note_synced(struct sl_controllers *c, enum sl_kind kind)
 {
     if (c->synced[kind]) {
@@ -152,7 +165,7 @@ static void note_synced(struct sl_controllers *c, enum sl_kind kind)
     if (kind >= SL_KIND_CUSTOM && !sl_kind_is_job(kind)) {
         return; /* jobs wait for what they refer to; the others need not */
     }
-    if (++c->synced_count == WATCHED_COUNT + sl_adapters_count()) {
+    if (++c->synced_count == needed_count(c)) {
         sl_engine_synced(c->options.engine, sl_clock_now_ms());
         c->cycle_due = true;
         sl_log(SL_LOG_INFO, "all objects have been read", NULL);
@@ -240,6 +253,11 @@ static void feed_again(void *context, struct sl_json *workload)
     feed_engine(context, SL_KIND_WORKLOAD, workload, false);
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Workloads are read with the limits of their namespace and the overhead of their class: again, when these
  * change. */
 static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct sl_json *object)
@@ -249,6 +267,9 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
     bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is requested again */
     const char *ns = moved ? "" : sl_object_namespace(object);
+    if (sl_engine_wants_requests(c->options.engine) && c->synced[SL_KIND_WORKLOAD]) {
+        c->reread_due_ms = earlier(c->reread_due_ms, sl_clock_now_ms() + DEVICES_MS);
+    }
     if (!(limits || moved) || !c->synced[SL_KIND_WORKLOAD]) {
         return;
     }
@@ -308,7 +329,8 @@ void sl_controllers_start(struct sl_controllers *c)
     SL_PRE(c != NULL);
     const struct sl_client *client = &c->options.client;
     size_t count;
-    const enum sl_kind *kinds = sl_controllers_kinds(&count);
+    const enum sl_kind *kinds =
+        sl_controllers_kinds(sl_engine_counts_devices(c->options.engine), &count);
     for (size_t i = 0; i < count; i++) {
         client->watch(client->self, kinds[i], on_watch, c);
     }
@@ -352,6 +374,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     feed_unsure(c);
     if (now_ms >= c->reread_due_ms) {
         c->reread_due_ms = INT64_MAX;
+        sl_engine_want_workloads(c->options.engine);
         read_again(c, SL_KIND_WORKLOAD, NULL);
     }
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
@@ -368,11 +391,6 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
     more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(c->events) || more;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 int64_t sl_controllers_due_ms(const struct sl_controllers *c)
@@ -396,7 +414,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
 bool sl_controllers_ready(const struct sl_controllers *c)
 {
     SL_PRE(c != NULL);
-    return c->synced_count == WATCHED_COUNT + sl_adapters_count();
+    return c->synced_count == needed_count(c);
 }
 
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)

@@ -32,8 +32,8 @@ struct sl_controllers_options {
     void *kick_context;
 };
 struct sl_controllers;
-/* The kinds that they watch. */
-const enum sl_kind *sl_controllers_kinds(size_t *count);
+/* The kinds that they watch; `devices`: also those by which devices are counted. */
+const enum sl_kind *sl_controllers_kinds(bool devices, size_t *count);
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options);
 void sl_controllers_free(
     struct sl_controllers *c); /* no watch event or reply may arrive afterwards */

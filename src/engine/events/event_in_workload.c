@@ -20,7 +20,6 @@
 #include "engine/records/event_in.h"
 #include "engine/decisions/follow.h"
 #include "engine/quota/tallies.h"
-#include "engine/requests/limits.h"
 #include "engine/decisions/node_health.h"
 #include "engine/conditions/released.h"
 #include "engine/events/restand.h"
@@ -112,7 +111,7 @@ static bool requests_are_fresh(const struct sl_engine *g, const struct sl_worklo
 {
     return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
            sl_json_path(object, "status.reclaimablePods") == NULL &&
-           entry->limits_version == sl_limits_version(g->limits);
+           entry->limits_version == sl_requests_version(g);
 }
 
 /* At first sight the requests are made for the ClusterQueue that it will be attached to. */
@@ -137,7 +136,7 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
     }
     bool same_spec = sl_object_generation(object) == entry->object_generation;
     enum sl_code code = sl_requests_read(g, object, requests, &count, e);
-    entry->limits_version = sl_limits_version(g->limits);
+    entry->limits_version = sl_requests_version(g);
     entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
     if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_sets(id, requests, count)) {
         entry->object_generation = sl_object_generation(object);
@@ -146,8 +145,8 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
         sl_tally_update(g, id);
         sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
-    if (code == SL_CODE_OK && g->settings.refuse_claims) {
-        code = sl_requests_check_claims(object, e);
+    if (code == SL_CODE_OK) {
+        code = sl_requests_check_claims(g, object, &whole, e);
         entry->device_claims = code != SL_CODE_OK;
     }
     if (code == SL_CODE_OK) {

@@ -21,5 +21,12 @@ struct sl_engine_settings sl_engine_settings_default(void)
                                        .retain_deactivated_ms = -1,
                                        .granular_reasons = true,
                                        .heed_gates = true,
+                                       .devices = true,
+                                       .extended_devices = true,
                                        .refuse_claims = true};
+}
+
+bool sl_engine_settings_count_devices(const struct sl_engine_settings *s)
+{
+    return s->devices && s->device_mapping_count > 0;
 }

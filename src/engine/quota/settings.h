@@ -23,6 +23,12 @@ struct sl_transformation {
     const struct sl_transformation_output *outputs;
 };
 
+/* resources.deviceClassMappings[]: a device of the class counts as one of the resource. */
+struct sl_device_mapping {
+    const char *device_class, *resource;
+    bool by_source; /* it counts by counters or capacities, which is not supported */
+};
+
 struct sl_engine_settings {
     struct sl_settings policy;
 
@@ -40,6 +46,9 @@ struct sl_engine_settings {
     const char *const *excluded_prefixes;
     size_t transformation_count;
     const struct sl_transformation *transformations;
+    size_t
+        device_mapping_count; /* 0: templates of claims and classes of devices are not looked at */
+    const struct sl_device_mapping *device_mappings;
 
     /* admissionFairSharing */
     int64_t usage_half_life_ms; /* 0 = usage is not remembered */
@@ -55,10 +64,15 @@ struct sl_engine_settings {
     bool granular_reasons; /* UnadmittedWorkloadsObservability */
     bool priority_boost;   /* PriorityBoost */
     bool heed_gates;       /* AdmissionGatedBy */
-    bool refuse_claims;    /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
-    bool paranoid;         /* --paranoid: see engine/turn/valid.h */
+    bool devices;          /* KueueDRAIntegration: claims of devices are counted */
+    bool extended_devices; /* KueueDRAIntegrationExtendedResource, with the former */
+    bool
+        refuse_claims; /* KueueDRARejectWorkloadsWhenDRADisabled: where they are not, else they count for nothing */
+    bool paranoid; /* --paranoid: see engine/turn/valid.h */
 };
 
+/* Are ResourceClaimTemplates and DeviceClasses to be observed? */
+bool sl_engine_settings_count_devices(const struct sl_engine_settings *s);
 /* Kueue's defaults. */
 struct sl_engine_settings sl_engine_settings_default(void);
 #endif

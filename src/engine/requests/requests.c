@@ -6,6 +6,7 @@
 #include "engine/requests/requests.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
+#include "engine/requests/devices.h"
 #include "engine/requests/fingerprint.h"
 #include "engine/requests/limits.h"
 #include "engine/records/pod.h"
@@ -191,32 +192,6 @@ static bool to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
     return ok;
 }
 
-static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, const char *field,
-                              struct sl_requests *out, struct sl_error *e)
-{
-    struct sl_pod_requests given = {0};
-    struct sl_pod_requests one = {0};
-    enum sl_code code = sl_pod_sum_requests(spec, field, &given, e);
-    if (code != SL_CODE_OK) {
-        return code;
-    }
-    /* Kept only where settings make of it something else. */
-    bool same = g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0;
-    bool named = same || to_amounts(g, &given, out->spec, &out->spec_count);
-    exclude(&g->settings, &given);
-    if (!transform(&g->settings, &given, &one)) {
-        sl_error_cause(e, "FieldValueInvalid", field,
-                       "its resources cannot be transformed: too many, or amounts too large");
-        return SL_CODE_INVALID;
-    }
-    if (!named || !to_amounts(g, &one, out->items, &out->count)) {
-        sl_error_cause(e, "FieldValueInvalid", field,
-                       "there are as many different resource names as the daemon can hold");
-        return SL_CODE_INVALID;
-    }
-    return SL_CODE_OK;
-}
-
 static const struct sl_json *pod_spec_at(const struct sl_json *workload, size_t index)
 {
     return sl_json_path(sl_json_at(sl_json_path(workload, "spec.podSets"), index), "template.spec");
@@ -225,6 +200,57 @@ static const struct sl_json *pod_spec_at(const struct sl_json *workload, size_t 
 static void print_field(char out[static 64], size_t index)
 {
     (void)snprintf(out, 64, "spec.podSets[%zu].template.spec", index);
+}
+
+/* What one pod requests by its spec, and what its quota counts; false: that cannot be held. */
+static bool count_one(const struct sl_engine *g, const struct sl_devices_pod *pod,
+                      const struct sl_pod_requests *given, struct sl_pod_requests *out,
+                      bool *devices)
+{
+    struct sl_pod_requests left = *given;
+    exclude(&g->settings, &left);
+    bool ok = transform(&g->settings, &left, out);
+    if (ok) { /* what cannot be counted is said when claims are checked */
+        (void)sl_devices_count(g, pod, given, out, devices, NULL);
+    }
+    return ok;
+}
+
+static enum sl_code read_pods(struct sl_engine *g, const struct sl_devices_pod *pod,
+                              const char *field, struct sl_requests *out, struct sl_error *e)
+{
+    struct sl_pod_requests given = {0};
+    struct sl_pod_requests one = {0};
+    bool devices = false;
+    enum sl_code code = sl_pod_sum_requests(pod->spec, field, &given, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    if (!count_one(g, pod, &given, &one, &devices)) {
+        sl_error_cause(e, "FieldValueInvalid", field,
+                       "its resources cannot be transformed: too many, or amounts too large");
+        return SL_CODE_INVALID;
+    }
+    /* Kept only where something else is made of it. */
+    bool same =
+        g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0 && !devices;
+    bool named = same || to_amounts(g, &given, out->spec, &out->spec_count);
+    if (!named || !to_amounts(g, &one, out->items, &out->count)) {
+        sl_error_cause(e, "FieldValueInvalid", field,
+                       "there are as many different resource names as the daemon can hold");
+        return SL_CODE_INVALID;
+    }
+    return SL_CODE_OK;
+}
+
+static struct sl_devices_pod pod_at(const struct sl_json *workload, size_t index,
+                                    const struct sl_json *spec)
+{
+    const struct sl_json *pod_set = sl_json_at(sl_json_path(workload, "spec.podSets"), index);
+    return (struct sl_devices_pod){.ns = sl_object_namespace(workload),
+                                   .index = index,
+                                   .name = sl_json_path_text(pod_set, "name", "main"),
+                                   .spec = spec};
 }
 
 static enum sl_code read_pod_set(struct sl_engine *g, const struct sl_json *workload, size_t index,
@@ -237,7 +263,8 @@ static enum sl_code read_pod_set(struct sl_engine *g, const struct sl_json *work
     *out = (struct sl_requests){.group = find_group(sl_json_path(workload, "spec.podSets"), index)};
     enum sl_code code = read_counts(g, workload, index, out, e);
     if (code == SL_CODE_OK) {
-        code = read_pods(g, applied == NULL ? spec : applied, field, out, e);
+        struct sl_devices_pod pod = pod_at(workload, index, applied == NULL ? spec : applied);
+        code = read_pods(g, &pod, field, out, e);
         out->fingerprint = sl_fingerprint(sl_json_at(sl_json_path(workload, "spec.podSets"), index),
                                           applied == NULL ? spec : applied);
     }
@@ -264,6 +291,12 @@ enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workloa
     }
     *count = (uint32_t)total;
     return SL_CODE_OK;
+}
+
+uint64_t sl_requests_version(const struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return sl_limits_version(g->limits) + sl_devices_version(g->devices);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -305,23 +338,80 @@ static bool usage_in(const struct sl_json *containers)
     return false;
 }
 
-enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e)
+/* Where claims are not counted at all. */
+static bool claims_in(const struct sl_json *spec)
 {
-    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
-    for (size_t i = 0; i < total; i++) {
-        const struct sl_json *spec = pod_spec_at(workload, i);
-        if (sl_json_len(sl_json_get(spec, "resourceClaims")) > 0 ||
-            usage_in(sl_json_get(spec, "containers")) ||
-            usage_in(sl_json_get(spec, "initContainers"))) {
-            char field[64];
-            print_field(field, i);
-            sl_error_cause(e, "FieldValueInvalid", field,
-                           "Workload uses DRA resources but the KueueDRAIntegration feature gate "
-                           "is not enabled");
-            return SL_CODE_INVALID;
+    return sl_json_len(sl_json_get(spec, "resourceClaims")) > 0 ||
+           usage_in(sl_json_get(spec, "containers")) ||
+           usage_in(sl_json_get(spec, "initContainers"));
+}
+
+/* A claim that is there already may be shared by pods of others: none of them can be said to take its devices. Without
+ * claims of the pod its containers can mean none. */
+static bool shares_claims(const struct sl_json *spec)
+{
+    const struct sl_json *claims = sl_json_get(spec, "resourceClaims");
+    for (size_t i = 0; i < sl_json_len(claims); i++) {
+        if (sl_json_path_text(sl_json_at(claims, i), "resourceClaimName", "")[0] != '\0') {
+            return true;
         }
     }
-    return SL_CODE_OK;
+    return sl_json_len(claims) == 0 && claims_in(spec);
+}
+
+static enum sl_code refuse_claims(size_t index, const char *text, struct sl_error *e)
+{
+    char field[64];
+    print_field(field, index);
+    sl_error_cause(e, "FieldValueInvalid", field, "%s", text);
+    return SL_CODE_INVALID;
+}
+
+static enum sl_code count_again(const struct sl_engine *g, const struct sl_json *workload,
+                                size_t index, struct sl_buf *whole, struct sl_error *e)
+{
+    bool changed;
+    struct sl_pod_requests given = {0};
+    struct sl_pod_requests counted = {0};
+    const struct sl_json *spec = pod_spec_at(workload, index);
+    if (!sl_devices_may_be_in(g, spec)) {
+        return SL_CODE_OK;
+    }
+    struct sl_json *applied = sl_limits_applied_new(g->limits, sl_object_namespace(workload), spec);
+    struct sl_devices_pod pod = pod_at(workload, index, applied == NULL ? spec : applied);
+    enum sl_code code = sl_pod_sum_requests(pod.spec, "", &given, e);
+    if (code == SL_CODE_OK &&
+        sl_devices_count(g, &pod, &given, &counted, &changed, whole) != SL_CODE_OK) {
+        code = refuse_claims(index, "it asks for devices that cannot be counted", e);
+    }
+    sl_json_free(applied);
+    return code;
+}
+
+enum sl_code sl_requests_check_claims(const struct sl_engine *g, const struct sl_json *workload,
+                                      struct sl_buf *whole, struct sl_error *e)
+{
+    SL_PRE(g != NULL);
+    bool counted = g->settings.devices;
+    bool refused = !counted && g->settings.refuse_claims;
+    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
+    for (size_t i = 0; (counted || refused) && i < total; i++) {
+        const struct sl_json *spec = pod_spec_at(workload, i);
+        if (counted ? shares_claims(spec) : claims_in(spec)) {
+            return refuse_claims(i,
+                                 counted
+                                     ? "KueueDRAIntegration feature does not support use of "
+                                       "resource claims"
+                                     : "Workload uses DRA resources but the KueueDRAIntegration "
+                                       "feature gate is not enabled",
+                                 e);
+        }
+    }
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; counted && code == SL_CODE_OK && i < total; i++) {
+        code = count_again(g, workload, i, whole, e);
+    }
+    return code;
 }
 
 static void check_pods(const struct sl_engine *g, const struct sl_json *workload, bool own,

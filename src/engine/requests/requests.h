@@ -3,7 +3,7 @@
 
 /* What each pod set of a Workload asks for, in the core's amounts: its pods with the defaults of
  * the namespace and the overhead of their runtime class, without excluded resources, transformed as
- * the settings say, times their count. */
+ * the settings say, with the devices that they claim (devices.h), times their count. */
 #ifndef SL_ENGINE_REQUESTS_H
 #define SL_ENGINE_REQUESTS_H
 #include "engine/state.h"
@@ -29,6 +29,8 @@ struct sl_requests {
  * quantities, a count below zero, more resource names than can be held. */
 enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workload,
                               struct sl_requests *out, uint32_t *count, struct sl_error *e);
+/* Grows when something changed that requests are made of beside their Workload: limits, classes, devices. */
+uint64_t sl_requests_version(const struct sl_engine *g);
 /* How many pods of a pod set are not reclaimable: those that have ended for good need no quota. */
 int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *workload,
                               size_t index);
@@ -39,8 +41,10 @@ int64_t sl_requests_total(const struct sl_requests *r, uint32_t index);
 /* Can the core count it? INVALID with a cause: a total beyond 2^60. */
 enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_requests *r,
                                     uint32_t count, struct sl_error *e);
-/* Is all that they ask for counted? INVALID with a cause: claims of devices (resourceClaims) are not. */
-enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e);
+/* Is all that they ask for counted? INVALID with a cause, and Kueue's sentence in `whole`: devices that cannot be counted, or
+ * any that are claimed where none are. */
+enum sl_code sl_requests_check_claims(const struct sl_engine *g, const struct sl_json *workload,
+                                      struct sl_buf *whole, struct sl_error *e);
 /* May such pods be made in that namespace? INVALID with causes: more than their own limits or the
  * LimitRanges allow; `whole` (or NULL) gets all of them in one sentence, as Kueue says it. */
 enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,

@@ -12,6 +12,7 @@
 #include "engine/records/event_in.h"
 #include "engine/decisions/follow.h"
 #include "engine/journal/journal_turn.h"
+#include "engine/requests/devices.h"
 #include "engine/requests/limits.h"
 #include "engine/decisions/node_health.h"
 #include "engine/events/restand.h"
@@ -51,6 +52,7 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     g->reading = SL_NO_ID;
     g->constraints = sl_constraints_new();
     g->limits = sl_limits_new();
+    g->devices = sl_devices_new();
     (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
     enum sl_status set = sl_call(g, 0, settings, .settings = g->settings.policy);
     SL_PRE(set == SL_OK);
@@ -114,6 +116,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_map_free(g->local_queues);
     sl_constraints_free(g->constraints);
     sl_limits_free(g->limits);
+    sl_devices_free(g->devices);
     sl_node_health_free(g->health);
     sl_tenants_free(g->tenants);
     sl_timers_fini(&g->timers);
@@ -204,6 +207,12 @@ static enum sl_code take(struct sl_engine *g, enum sl_kind kind, const struct sl
     case SL_KIND_RUNTIME_CLASS:
         sl_limits_take_class(g->limits, object, deleted);
         break;
+    case SL_KIND_RESOURCE_CLAIM_TEMPLATE:
+        sl_devices_take_template(g->devices, object, deleted);
+        break;
+    case SL_KIND_DEVICE_CLASS:
+        sl_devices_take_class(g->devices, object, deleted);
+        break;
     case SL_KIND_RESOURCE_FLAVOR:
         code = sl_event_from_flavor(g, object, deleted, now_ms);
         break;
@@ -224,6 +233,18 @@ static enum sl_code take(struct sl_engine *g, enum sl_kind kind, const struct sl
         sl_restand_settle(g, now_ms);
     }
     return code;
+}
+
+bool sl_engine_counts_devices(const struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return sl_engine_settings_count_devices(&g->settings);
+}
+
+bool sl_engine_wants_requests(struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return sl_devices_changed(g->devices);
 }
 
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,

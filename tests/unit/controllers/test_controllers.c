@@ -16,7 +16,7 @@ static struct {
     unsigned observed, forgotten, synced, cycles;
     int64_t due_ms;
     bool unusable;
-    bool wants_workloads;
+    bool wants_workloads, counts_devices, wants_requests;
     enum sl_sight sight;
 } stub;
 
@@ -104,6 +104,20 @@ void sl_engine_want_workloads(struct sl_engine *g)
 {
     (void)g;
     stub.wants_workloads = true;
+}
+
+bool sl_engine_counts_devices(const struct sl_engine *g)
+{
+    (void)g;
+    return stub.counts_devices;
+}
+
+bool sl_engine_wants_requests(struct sl_engine *g)
+{
+    (void)g;
+    bool wants = stub.wants_requests;
+    stub.wants_requests = false;
+    return wants;
 }
 
 bool sl_engine_wants_workloads(struct sl_engine *g)
@@ -242,10 +256,11 @@ struct fixture {
     struct sl_controllers *controllers;
 };
 
-static int setup(void **state)
+static int setup_with(void **state, bool devices)
 {
     struct fixture *f = sl_mem_new(1, sizeof *f);
     memset(&stub, 0, sizeof stub);
+    stub.counts_devices = devices;
     memset(watches, 0, sizeof watches);
     stub.due_ms = INT64_MAX;
     kicks = 0;
@@ -259,6 +274,16 @@ static int setup(void **state)
     sl_controllers_start(f->controllers);
     *state = f;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_with(state, false);
+}
+
+static int setup_devices(void **state)
+{
+    return setup_with(state, true);
 }
 
 static int teardown(void **state)
@@ -380,6 +405,40 @@ static void test_controllers_workloads_that_could_not_be_read_again_are_read_lat
     assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
 }
 
+static void test_controllers_look_at_devices_only_where_they_count(void **state)
+{
+    (void)state;
+    assert_null(watches[SL_KIND_DEVICE_CLASS].fn);
+    assert_null(watches[SL_KIND_RESOURCE_CLAIM_TEMPLATE].fn);
+    assert_null(watches[SL_KIND_RESOURCE_CLAIM].fn);
+}
+
+/* They often come several at a time. */
+static void test_controllers_templates_have_all_workloads_read_again_once(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *t = parse("{\"metadata\":{\"name\":\"t\",\"namespace\":\"n\"}}");
+    fake_put(&f->fake, SL_KIND_WORKLOAD,
+             parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"}}"));
+    sync_all_but(SL_KIND_RESOURCE_CLAIM_TEMPLATE);
+    assert_false(sl_controllers_ready(f->controllers));
+    deliver(SL_KIND_RESOURCE_CLAIM_TEMPLATE, SL_WATCH_SYNCED, NULL);
+    sl_controllers_step(f->controllers, T0);
+    unsigned before = stub.observed;
+    for (int i = 0; i < 3; i++) {
+        stub.wants_requests = true;
+        deliver(SL_KIND_RESOURCE_CLAIM_TEMPLATE, SL_WATCH_ADDED, t);
+    }
+    sl_json_free(t);
+    assert_int_equal(stub.observed, before + 3);
+    sl_controllers_step(f->controllers, T0);
+    assert_int_equal(stub.observed, before + 3);
+    assert_true(sl_controllers_due_ms(f->controllers) == T0 + 1000);
+    sl_controllers_step(f->controllers, T0 + 1000);
+    assert_int_equal(stub.observed, before + 4);
+    assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
+}
+
 static void test_controllers_unusable_object_gets_an_event(void **state)
 {
     struct fixture *f = *state;
@@ -435,6 +494,9 @@ int main(void)
         TEST(test_controllers_synced_twice_counts_once),
         TEST(test_controllers_feed_the_engine_and_kick),
         TEST(test_controllers_what_may_be_an_echo_is_fed_when_the_answers_are_in),
+        TEST(test_controllers_look_at_devices_only_where_they_count),
+        cmocka_unit_test_setup_teardown(
+            test_controllers_templates_have_all_workloads_read_again_once, setup_devices, teardown),
         TEST(test_controllers_unusable_object_gets_an_event),
         TEST(test_controllers_workloads_that_could_not_be_read_again_are_read_later),
         TEST(test_controllers_due_is_the_engines_when_nothing_else_waits),

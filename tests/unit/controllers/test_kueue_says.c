@@ -395,6 +395,45 @@ static void in_claims_devices(void)
             "\"containers\":[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]}");
 }
 
+static void in_claims_by_name(void)
+{
+    basics("");
+    add_pod("{\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimName\":\"mine\"}],"
+            "\"containers\":[{\"name\":\"c\"}]}");
+}
+
+/* KueueDRAIntegration */
+static void in_claims_disabled(void)
+{
+    settings.devices = false;
+    reopen();
+    in_claims_devices();
+}
+
+static void map_gpus(void)
+{
+    static const struct sl_device_mapping mapping = {"gpus", "gpu", false};
+    settings.device_mappings = &mapping;
+    settings.device_mapping_count = 1;
+    reopen();
+}
+
+static void in_claims_unknown(void)
+{
+    map_gpus();
+    in_claims_devices();
+}
+
+static void in_claims_unmapped(void)
+{
+    map_gpus();
+    world_add(&w, SL_KIND_RESOURCE_CLAIM_TEMPLATE,
+              "{\"metadata\":{\"namespace\":\"team\",\"name\":\"gpus\"},\"spec\":{\"spec\":{"
+              "\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":"
+              "\"tpus\"}}]}}}}");
+    in_claims_devices();
+}
+
 static void in_gated(void)
 {
     basics("");
@@ -422,7 +461,7 @@ static void in_gates_turned_off(void)
 
 static void in_claims_turned_off(void)
 {
-    settings.refuse_claims = false;
+    settings.devices = settings.refuse_claims = false;
     reopen();
     in_claims_devices();
 }

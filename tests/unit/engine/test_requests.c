@@ -138,16 +138,17 @@ static void test_requests_claims_are_refused_wherever_they_are_made(void **state
         {"containers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"},
         {"initContainers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"}};
     (void)state;
+    settings.devices = false;
     open_world();
     for (size_t i = 0; i < sizeof usage / sizeof usage[0]; i++) {
         struct sl_json *o = with_claim(usage[i][0], usage[i][1]);
         error = (struct sl_error){0};
-        assert_int_equal(sl_requests_check_claims(o, &error), SL_CODE_INVALID);
+        assert_int_equal(sl_requests_check_claims(w.engine, o, &whole, &error), SL_CODE_INVALID);
         expect_invalid(SPEC, "DRA resources");
         sl_json_free(o);
     }
     struct sl_json *none = with_claim("resourceClaims", "[]");
-    assert_int_equal(sl_requests_check_claims(none, &error), SL_CODE_OK);
+    assert_int_equal(sl_requests_check_claims(w.engine, none, &whole, &error), SL_CODE_OK);
     sl_json_free(none);
 }
 

@@ -337,7 +337,7 @@ static void test_rules_workload_with_claims_is_inadmissible_as_kueue_says(void *
     static const char sentence[] =
         "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled";
     struct sl_engine_settings s = sl_engine_settings_default();
-    s.granular_reasons = false;
+    s.granular_reasons = s.devices = false;
     world_close(&w);
     world_open_with(&w, NULL, &s);
     world_add_basics(&w);

@@ -95,6 +95,34 @@ static void test_absence_optional_kind_that_discovery_does_not_list_counts_as_em
     expect_told("");
 }
 
+/* A cluster whose API server knows no devices, or only in older versions, has none. */
+static void assert_absent(enum sl_kind kind)
+{
+    kube_open(&(struct sl_kube_options){0});
+    client.watch(client.self, kind, on_told, NULL);
+    answer(expect("GET", "?limit=500"), 404, "404 page not found");
+    answer(expect("GET", "/apis"), 200,
+           "{\"kind\":\"APIGroupList\",\"groups\":[{\"name\":\"resource.k8s.io\",\"versions\":["
+           "{\"groupVersion\":\"resource.k8s.io/v1beta1\",\"version\":\"v1beta1\"}]}]}");
+    expect_told(". ");
+    assert_true(sl_kube_synced(kube));
+    pass_ms(30000);
+    answer(expect("GET", "?limit=500"), 200, list(10, "", ""));
+    expect_told("");
+}
+
+static void test_absence_device_classes_are_optional(void **state)
+{
+    (void)state;
+    assert_absent(SL_KIND_DEVICE_CLASS);
+}
+
+static void test_absence_resource_claim_templates_are_optional(void **state)
+{
+    (void)state;
+    assert_absent(SL_KIND_RESOURCE_CLAIM_TEMPLATE);
+}
+
 static void test_absence_optional_kind_that_discovery_lists_is_waited_for(void **state)
 {
     (void)state;
@@ -417,6 +445,8 @@ int main(void)
         TEST(kind_that_every_cluster_has_is_waited_for),
         TEST(kind_that_is_gone_keeps_what_is_known),
         TEST(optional_kind_that_discovery_does_not_list_counts_as_empty),
+        TEST(device_classes_are_optional),
+        TEST(resource_claim_templates_are_optional),
         TEST(optional_kind_that_discovery_lists_is_waited_for),
         TEST(server_that_answers_all_with_404_is_not_believed),
         TEST(list_that_lacks_what_exists_is_not_believed),

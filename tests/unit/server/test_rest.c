@@ -68,7 +68,7 @@ static void test_rest_discovery_lists_every_kind(void **state)
     assert_string_equal(text(f, "versions.0"), "v1");
     assert_int_equal(get(f, "/apis"), 200);
     assert_string_equal(text(f, "kind"), "APIGroupList");
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 5);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 6);
     assert_int_equal(get(f, "/apis/kueue.x-k8s.io"), 200);
     assert_string_equal(text(f, "preferredVersion.groupVersion"), "kueue.x-k8s.io/v1beta2");
     size_t found = 0;
@@ -77,6 +77,7 @@ static void test_rest_discovery_lists_every_kind(void **state)
                                         "/apis/scheduling.k8s.io/v1",
                                         "/apis/node.k8s.io/v1",
                                         "/apis/autoscaling.x-k8s.io/v1",
+                                        "/apis/resource.k8s.io/v1",
                                         "/apis/kueue.x-k8s.io/v1beta2"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         assert_int_equal(get(f, lists[i]), 200);
@@ -135,7 +136,7 @@ static void test_rest_aggregated_discovery_when_asked(void **state)
                      200);
     assert_string_equal(text(f, "kind"), "APIGroupDiscoveryList");
     assert_non_null(strstr(f->r.answer.content_type, "as=APIGroupDiscoveryList"));
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 5);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 6);
 }
 
 static void test_rest_health_version_and_openapi(void **state)
@@ -287,10 +288,13 @@ static const char *warned(struct fixture *f, const char *uri, const char *body)
     return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "");
 }
 
-#define CLAIMING(name, marks)                                                                      \
+#define CLAIMING(name, by, marks)                                                                  \
     "{\"metadata\":{\"name\":\"" name "\"" marks "},\"spec\":{\"suspend\":true,\"template\":{"     \
     "\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\"}],"                     \
-    "\"resourceClaims\":[{\"name\":\"gpu\"}]}}}}"
+    "\"resourceClaims\":[{\"name\":\"gpu\"," by "}]}}}}"
+#define BY_CLAIM "\"resourceClaimName\":\"c\""
+#define BY_TEMPLATE "\"resourceClaimTemplateName\":\"t\""
+#define QUEUED ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\"}"
 #define POD(name, more)                                                                            \
     "{\"metadata\":{\"name\":\"" name "\"" more "},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"
 #define OWNED                                                                                      \
@@ -304,10 +308,11 @@ static void test_rest_jobs_that_will_wait_for_ever_are_warned_of(void **state)
     struct fixture *f = *state;
     const char *jobs = "/apis/batch/v1/namespaces/default/jobs";
     const char *pods = "/api/v1/namespaces/default/pods";
-    assert_non_null(
-        strstr(warned(f, jobs, CLAIMING("a", ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\"}")),
-               "does not count devices that are claimed: this will not be admitted"));
-    assert_null(strstr(warned(f, jobs, CLAIMING("b", "")), "devices"));
+    assert_non_null(strstr(warned(f, jobs, CLAIMING("a", BY_CLAIM, QUEUED)),
+                           "the devices of a ResourceClaim are not counted, only those of a "
+                           "ResourceClaimTemplate: this will not be admitted"));
+    assert_null(strstr(warned(f, jobs, CLAIMING("b", BY_CLAIM, "")), "devices"));
+    assert_null(strstr(warned(f, jobs, CLAIMING("b2", BY_TEMPLATE, QUEUED)), "devices"));
     assert_non_null(strstr(warned(f, pods, POD("c", MANAGED OWNED)),
                            "pod owner is managed by kueue, label 'kueue.x-k8s.io/managed=true'"));
     assert_string_equal(warned(f, pods, POD("d", OWNED)), "");
