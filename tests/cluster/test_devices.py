@@ -49,7 +49,7 @@ class Devices(WorkScene):
         self.create(claiming("a", "three", 2))
         w = self.workload("a", lambda w: holds(w, "Admitted"), "admission")
         self.assertEqual(w["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]["gpus"], "6")
-        first.kill()
+        first.stop()
         self.daemon()
         self.create(claiming("b", "three"))
         self.waits("b", "insufficient unused quota for gpus")
