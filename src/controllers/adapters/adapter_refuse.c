@@ -7,25 +7,25 @@
 #include "controllers/adapters/adapter_doc.h"
 #include <string.h>
 
-/* As Kubernetes begins its sentences. */
+/* As Kubernetes words it; of what is not there no value is shown. */
 static void complain(const struct sl_json *refusal, const struct sl_json *object,
                      struct sl_error *e)
 {
     const char *type = sl_json_path_text(refusal, "type", "Invalid");
     const char *field = sl_json_path_text(refusal, "field", "");
     const char *text = sl_json_path_text(refusal, "text", "");
+    const struct sl_json *given = sl_json_path(object, field);
     if (strcmp(type, "Required") == 0) {
         sl_error_cause(e, "FieldValueRequired", field, "Required value: %s", text);
     } else if (strcmp(type, "Forbidden") == 0) {
         sl_error_cause(e, "FieldValueForbidden", field, "Forbidden: %s", text);
+    } else if (given == NULL) {
+        sl_error_cause(e, "FieldValueInvalid", field, "%s", text);
     } else {
         struct sl_buf value = {0};
-        const struct sl_json *given = sl_json_path(object, field);
-        if (given != NULL) {
-            sl_json_print(given, &value);
-        }
-        sl_error_cause(e, "FieldValueInvalid", field, "Invalid value: %.100s: %s",
-                       given == NULL ? "null" : value.data, text);
+        sl_json_print(given, &value);
+        sl_error_cause(e, "FieldValueInvalid", field, "Invalid value: %.100s: %s", value.data,
+                       text);
         sl_buf_fini(&value);
     }
 }

@@ -658,8 +658,7 @@ static void test_adapters_refusals_are_said_where_objects_are_written(void **sta
         {"{" QUEUED ", spec: {mode: Cluster, limit: 1, " PODS "}}", NULL, NULL, NULL},
         {"{" QUEUED ", spec: {mode: Client, limit: 1, " PODS "}}", NULL, "spec.mode",
          "Invalid value: \"Client\": only Cluster"},
-        {"{" QUEUED ", spec: {limit: 1, " PODS "}}", NULL, "spec.mode",
-         "Invalid value: null: only Cluster"},
+        {"{" QUEUED ", spec: {limit: 1, " PODS "}}", NULL, "spec.mode", "only Cluster"},
         {"{" QUEUED ", spec: {mode: Cluster, " PODS "}}", NULL, "spec.limit",
          "Required value: say how long"},
         {"{metadata: {name: t, namespace: ns, labels: {kueue.x-k8s.io/queue-name: q}, annotations: "

@@ -208,6 +208,64 @@ static void test_jobs_kinds_jobset_runs_and_stops_by_one_write_each(void **state
     assert_int_equal(f->fake.change_count, before + 2);
 }
 
+static struct sl_json *rayjob_settled(struct fixture *f, const char *status)
+{
+    enum sl_kind kind = sl_kind_find_object("ray.io/v1", "RayJob");
+    struct sl_json *o = fake_find(&f->fake, kind, "ns", "a");
+    if (o == NULL) {
+        o = put(f, kind,
+                "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: "
+                "true, submissionMode: HTTPMode, rayClusterSpec: {headGroupSpec: {template: {spec: "
+                "{containers: [{name: h}]}}}}}}");
+    }
+    sl_json_set(o, "status", yaml(status));
+    for (unsigned before = f->fake.write_count - 1; before != f->fake.write_count;) {
+        before = f->fake.write_count;
+        show(f, kind, "a");
+        show(f, SL_KIND_WORKLOAD, workload_name("RayJob"));
+        sl_jobs_step(&f->jobs, T0, 16);
+        fake_flush(&f->fake);
+    }
+    return workload(f, "RayJob");
+}
+
+static const char *reservation(const struct sl_json *wl)
+{
+    return sl_json_path_text(sl_condition_find(wl, "QuotaReserved"), "reason", "");
+}
+
+#define REFUSED "{jobDeploymentStatus: ValidationFailed}"
+
+static void test_jobs_kinds_job_on_hold_gives_its_quota_back_and_waits_for_none(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    assert_null(rayjob_settled(f, REFUSED)); /* it gets no Workload */
+    struct sl_json *wl = rayjob_settled(f, "{}");
+    assert_non_null(wl);
+    wl = rayjob_settled(f, REFUSED); /* while it waits */
+    assert_string_equal(reservation(wl), "OnHold");
+    wl = rayjob_settled(f, "{}");
+    assert_string_equal(reservation(wl), "Pending");
+
+    struct sl_json *reserved = sl_json_path_make(wl, "status");
+    sl_json_set(reserved, "admission",
+                yaml("{clusterQueue: cq, podSetAssignments: [{name: head, flavors: {}}]}"));
+    sl_condition_set(reserved, "QuotaReserved", true, "R", "", 0, T0);
+    sl_condition_set(reserved, "Admitted", true, "R", "", 0, T0);
+    wl = rayjob_settled(f, "{jobDeploymentStatus: Running}");
+    assert_true(sl_condition_true(wl, "Admitted"));
+    wl = rayjob_settled(f, REFUSED);
+    assert_string_equal(reservation(wl), "OnHold");
+    assert_false(sl_condition_true(wl, "Admitted") || sl_json_path(wl, "status.admission") != NULL);
+
+    sl_json_set(sl_json_path_make(wl, "status"), "admission", yaml("{clusterQueue: cq}"));
+    sl_condition_set(sl_json_get(wl, "status"), "QuotaReserved", true, "R", "", 0, T0);
+    sl_condition_set(sl_json_get(wl, "status"), "Evicted", true, "Preempted", "", 0, T0);
+    wl = rayjob_settled(f, REFUSED); /* it is stopped first */
+    assert_string_equal(reservation(wl), "R");
+}
+
 static void test_jobs_kinds_jobset_that_ends_finishes_its_workload(void **state)
 {
     struct fixture *f = *state;
@@ -975,6 +1033,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_jobs_kinds_jobset_runs_and_stops_by_one_write_each),
+        CASE(test_jobs_kinds_job_on_hold_gives_its_quota_back_and_waits_for_none),
         CASE(test_jobs_kinds_jobset_that_ends_finishes_its_workload),
         CASE(test_jobs_kinds_fewer_than_no_pods_have_ended_is_none),
         CASE(test_jobs_kinds_object_that_makes_no_sense_is_reported),

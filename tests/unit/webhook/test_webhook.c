@@ -19,6 +19,8 @@
 #define POD "\"resource\":{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\"}"
 #define JOB "\"resource\":{\"group\":\"batch\",\"version\":\"v1\",\"resource\":\"jobs\"}"
 #define MPI "\"resource\":{\"group\":\"kubeflow.org\",\"version\":\"v2\",\"resource\":\"mpijobs\"}"
+#define RAY_SERVICE                                                                                \
+    "\"resource\":{\"group\":\"ray.io\",\"version\":\"v1\",\"resource\":\"rayservices\"}"
 #define DEPLOYMENT                                                                                 \
     "\"resource\":{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\"}"
 #define CQ                                                                                         \
@@ -28,7 +30,7 @@
 
 struct scene {
     struct sl_webhook w;
-    struct sl_json *rules[4], *owners;
+    struct sl_json *rules[5], *owners;
     bool queue, class;
 };
 
@@ -69,15 +71,17 @@ static int setup(void **state)
     s->rules[1] = rule_new("", "pods");
     s->rules[2] = rule_new("kubeflow.org", "mpijobs");
     s->rules[3] = rule_new("apps", "deployments");
+    s->rules[4] = rule_new("ray.io", "rayservices");
     sl_json_append(sl_json_path(s->rules[3], "0.operations"), sl_json_new_text("UPDATE"));
     s->owners = parse("[\"batch/Job\",\"kubeflow.org/MPIJob\"]");
     s->w.world = (struct sl_admit_world){has_queue, has_class, s};
     static const struct {
         enum sl_admit_act act;
         size_t rules;
-    } policies[] = {{SL_ADMIT_QUEUE, 0}, {SL_ADMIT_CLASS, 0},      {SL_ADMIT_QUEUE, 1},
-                    {SL_ADMIT_CLASS, 1}, {SL_ADMIT_SUSPEND, 0},    {SL_ADMIT_GATE, 1},
-                    {SL_ADMIT_QUEUE, 2}, {SL_ADMIT_RUN_POLICY, 2}, {SL_ADMIT_TEMPLATE, 3}};
+    } policies[] = {{SL_ADMIT_QUEUE, 0},      {SL_ADMIT_CLASS, 0},      {SL_ADMIT_QUEUE, 1},
+                    {SL_ADMIT_CLASS, 1},      {SL_ADMIT_SUSPEND, 0},    {SL_ADMIT_GATE, 1},
+                    {SL_ADMIT_QUEUE, 2},      {SL_ADMIT_RUN_POLICY, 2}, {SL_ADMIT_TEMPLATE, 3},
+                    {SL_ADMIT_RAY_SERVICE, 4}};
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         s->w.policies[s->w.policy_count++] =
             (struct sl_webhook_policy){policies[i].act, s->rules[policies[i].rules], s->owners};
@@ -89,7 +93,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct scene *s = *state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         sl_json_free(s->rules[i]);
     }
     sl_json_free(s->owners);
@@ -153,6 +157,8 @@ static void test_webhook_job_with_a_queue_is_suspended(void **state)
     mutates(s, JOB, "{\"metadata\":{\"name\":\"j\"},\"spec\":{}}", "");
     mutates(s, MPI, "{\"metadata\":{" QUEUED "},\"spec\":{}}",
             "[{\"op\":\"add\",\"path\":\"/spec/runPolicy\",\"value\":{\"suspend\":true}}]");
+    mutates(s, RAY_SERVICE, "{\"metadata\":{" QUEUED "},\"spec\":{\"rayClusterConfig\":{}}}",
+            "[{\"op\":\"add\",\"path\":\"/spec/rayClusterConfig/suspend\",\"value\":true}]");
     s->w.unnamed = true;
     mutates(s, JOB, "{\"metadata\":{\"name\":\"j\"},\"spec\":{}}", "[" SUSPENDED "]");
 }
