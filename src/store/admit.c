@@ -62,6 +62,15 @@ void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *obje
                  object);
 }
 
+void sl_admit_update(struct sl_store *s, enum sl_kind kind, struct sl_json *object)
+{
+    const struct sl_admit_world world = world_of(s);
+    if (kind >= SL_KIND_CUSTOM && !spared(sl_object_namespace(object)) &&
+        !of_a_job(s, kind, object)) {
+        sl_admit_new(&world, SL_ADMIT_PARENT, false, sl_object_namespace(object), object);
+    }
+}
+
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes)
 {

@@ -227,6 +227,8 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 /* admit.c: what is done to jobs and pods that are new; others stay as they are. */
 void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
+/* What is done to those that change: their pod templates keep the marks by which their pods are gated. */
+void sl_admit_update(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 /* INVALID, with a cause: a job leaves its queue where there is a default one. */
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes);

@@ -380,6 +380,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     if (code == SL_CODE_OK) {
         c->result = settle_status(c, c->result, old);
         sl_object_default(w->kind, c->result);
+        sl_admit_update(c->s, w->kind, c->result);
         sl_prepare_update(w->kind, c->result, old);
         code = sl_object_validate(w->kind, c->result, old, e);
     }

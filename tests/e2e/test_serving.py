@@ -171,6 +171,17 @@ class Serving(test_pods.Pods):
         self.running("s-0")
         self.assertEqual(self.workloads(), [])
 
+    def test_pod_template_keeps_what_gates_its_pods(self):
+        self.made(STATEFULSETS, statefulset("s", 1))
+        parent = "kueue.x-k8s.io/pod-suspending-parent"
+        self.daemon.kubectl("patch", "statefulset", "s", "--type=merge", "-p", json.dumps(
+            {"spec": {"template": {"metadata": {"annotations": {parent: None}}}}}))
+        kept = self.daemon.get(f"{STATEFULSETS}/s")["spec"]["template"]["metadata"]["annotations"]
+        self.assertEqual(kept[parent], "statefulset")
+        status, answer = self.daemon.request("PATCH", f"{STATEFULSETS}/s", {"spec": {"replicas": 2}}, "application/merge-patch+json")
+        self.assertEqual(status, 422, answer)
+        self.assertIn("spec.replicas", answer["message"])
+
     def test_statefulset_outlives_a_restart(self):
         self.made(STATEFULSETS, statefulset("s", 2))
         self.admitted("s")

@@ -8,27 +8,41 @@
 #include "base/map.h"
 #include "controllers/jobs/podjob.h"
 #include "controllers/serving/groups.h"
+#include <stdio.h>
 #include <string.h>
 
 /* --- the look --------------------------------------------------------------------------------- */
 
-/* A parent that belongs to another says so on its pods: they are that one's. */
-static bool is_anothers(const struct sl_framework *f, const struct sl_pod_sets *sets)
+/* Whose are its pods, by its templates: of another parent, which has made this one, or of none, then they are not gated for
+ * a group. */
+enum whose { WHOSE_OURS, WHOSE_ANOTHERS, WHOSE_NONE };
+
+static enum whose whose_pods(const struct sl_framework *f, const struct sl_pod_sets *sets)
 {
-    bool another = false;
-    for (size_t i = 0; i < sets->count && !another; i++) {
+    enum whose whose = WHOSE_OURS;
+    for (size_t i = 0; i < sets->count && whose != WHOSE_ANOTHERS; i++) {
         const char *parent = sl_object_annotation(sets->at[i].template, SL_POD_PARENT);
-        another = parent != NULL && strcmp(parent, f->name) != 0;
+        bool another = parent != NULL && strcmp(parent, f->name) != 0;
+        whose = another ? WHOSE_ANOTHERS : parent == NULL ? WHOSE_NONE : whose;
     }
-    return another;
+    return whose;
 }
 
 static bool is_managed(const struct sl_job_view *v)
 {
     const struct sl_job_rules *rules = &v->j->rules;
     return (v->queue[0] != '\0' || rules->manage_all) && !v->f->skips(v->f, v->job) &&
-           !is_anothers(v->f, &v->sets) &&
            sl_jobs_namespace_managed(rules, v->r, sl_object_namespace(v->job));
+}
+
+static void report_unmarked(const struct sl_job_view *v)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text,
+                   "The annotation " SL_POD_PARENT
+                   ": %.100s is missing in its pod templates: its pods are no group",
+                   v->f->name);
+    sl_job_report(v, "PodsNotGrouped", text);
 }
 
 static void look(struct sl_parents_of *p, struct sl_job_view *v)
@@ -37,10 +51,14 @@ static void look(struct sl_parents_of *p, struct sl_job_view *v)
     const char *queue = sl_job_queue(v->job);
     v->queue = queue == NULL ? "" : queue;
     enum sl_code code = v->f->pod_sets(v->f, v->job, &v->sets, &e);
-    if (is_managed(v) && code == SL_CODE_OK) {
-        sl_groups_look(p, v);
-    } else if (is_managed(v)) {
+    enum whose whose = whose_pods(v->f, &v->sets);
+    bool managed = is_managed(v);
+    if (managed && code != SL_CODE_OK) {
         sl_job_report(v, "ErrWorkloadCompose", e.cause_count > 0 ? e.causes[0].text : e.text);
+    } else if (managed && whose == WHOSE_NONE) {
+        report_unmarked(v);
+    } else if (managed && whose == WHOSE_OURS) {
+        sl_groups_look(p, v);
     }
     sl_pod_sets_fini(&v->sets);
 }

@@ -188,14 +188,16 @@ static void put_set(struct fixture *f, int replicas, const char *labels, const c
     put(f, f->set, text);
 }
 
+#define OURS "metadata: {annotations: {" PARENT ": leaderworkerset.x-k8s.io/leaderworkerset}}"
+
 static void put_group_set(struct fixture *f, int replicas, const char *more)
 {
-    char text[800];
+    char text[1000];
     (void)snprintf(text, sizeof text,
                    "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE
                    "}}, spec: {replicas: %d, leaderWorkerTemplate: {size: 2, "
-                   "leaderTemplate: {spec: {containers: [{name: l}]}}, "
-                   "workerTemplate: {spec: {containers: [{name: w}]}}}%s}",
+                   "leaderTemplate: {" OURS ", spec: {containers: [{name: l}]}}, "
+                   "workerTemplate: {" OURS ", spec: {containers: [{name: w}]}}}%s}",
                    replicas, more);
     put(f, f->group_set, text);
 }
@@ -291,6 +293,12 @@ static void test_parents_without_a_queue_or_of_another_parent_have_no_workload(v
         "}}, spec: {template: {metadata: {annotations: {" PARENT
         ": other}}, spec: {containers: [{name: c}]}}}}");
     assert_null(workload(f, f->set, "a"));
+    assert_false(has_event(f, "PodsNotGrouped"));
+    put(f, f->set,
+        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE
+        "}}, spec: {template: {spec: {containers: [{name: c}]}}}}");
+    assert_null(workload(f, f->set, "a")); /* its pods are queued each by itself, or not at all */
+    assert_true(has_event(f, "PodsNotGrouped"));
 }
 
 static void test_parents_that_are_not_enabled_are_left_alone(void **state)
