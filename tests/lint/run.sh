@@ -35,6 +35,7 @@ check proof-records tests/lint/test_proof_records.py -q
 check both tests/lint/test_both.py -q
 check suites tests/lint/test_suites.py -q
 check suites-tables tests/suites/table.py check
+check plays-table tests/plays/table.py check
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check
