@@ -934,6 +934,29 @@ static void test_jobs_kinds_job_waits_for_what_it_refers_to(void **state)
     assert_null(workload(f, "TrainJob"));
 }
 
+/* Which passes: what was counted stays, and the job is looked at again. */
+static void test_jobs_kinds_job_keeps_its_workload_while_its_runtime_is_unread(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    fake_put(&f->fake, runtimes(), yaml(RUNTIME("3")));
+    put_trainjob(f, "true");
+    f->fake.unread_one = true;
+    f->fake.unread = runtimes();
+    f->fake.read_code = SL_CODE_UNAVAILABLE;
+    show(f, trainjobs(), "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(told(f, "ErrWorkloadCompose"),
+                        "spec.runtimeRef.name: ClusterTrainingRuntime \"r\" cannot be read");
+    assert_int_equal(nodes_counted(f), 3);
+    f->fake.read_code = SL_CODE_OK;
+    fake_put(&f->fake, runtimes(), yaml(RUNTIME("4")));
+    sl_jobs_step(&f->jobs, sl_jobs_due_ms(&f->jobs), 16);
+    fake_flush(&f->fake);
+    assert_int_equal(nodes_counted(f), 4);
+}
+
 static void test_jobs_kinds_job_that_runs_keeps_what_it_was_counted_with(void **state)
 {
     struct fixture *f = *state;
@@ -1065,6 +1088,7 @@ int main(void)
         CASE(test_jobs_kinds_workers_of_mpi_are_ranked_with_a_launcher_of_their_group),
         CASE(test_jobs_kinds_offset_that_a_template_says_itself_stays),
         CASE(test_jobs_kinds_job_waits_for_what_it_refers_to),
+        CASE(test_jobs_kinds_job_keeps_its_workload_while_its_runtime_is_unread),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_any_more_lets_its_deleted_workload_go),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
     };
