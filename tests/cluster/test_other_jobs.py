@@ -113,6 +113,30 @@ class Adapters(WorkScene):
         self.finished("set")
         self.settles_at(queue, 0)
 
+    def test_trainjob_waits_for_its_runtime_and_is_counted_with_it(self):
+        self.daemon()
+        queue = self.queues(9)
+        group, runtimes = "trainer.kubeflow.org/v1alpha1", "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes"
+        path = self.path_of(group, "trainjobs", "train")
+        self.make(group, "TrainJob", "trainjobs", "train", {"runtimeRef": {"name": "torch"}})
+        eventually(lambda: [e for e in self.plane.get(f"/api/v1/namespaces/{self.namespace}/events")["items"]
+                            if 'ClusterTrainingRuntime "torch" is not there' in e["message"]], what="an event that says what lacks")
+        self.assertEqual(self.workloads(), {})
+        step = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
+        runtime = {"apiVersion": group, "kind": "ClusterTrainingRuntime", "metadata": {"name": "torch"}, "spec": {
+            "mlPolicy": {"numNodes": 2}, "template": {"spec": {"replicatedJobs": [
+                {"name": "node", "template": {**step, "spec": {"template": self.template("3")}}}]}}}}
+        self.assertEqual(self.plane.request("POST", runtimes, runtime)[0], 201)
+        self.made.append(f"{runtimes}/torch")
+        wl = self.admitted("train")
+        self.assertEqual([(p["name"], p["count"]) for p in wl["spec"]["podSets"]], [("node", 2)])
+        eventually(lambda: self.plane.get(path)["spec"]["suspend"] is False, what="started")
+        self.settles_at(queue, 6)
+        self.assertIn("kueue.x-k8s.io/manager", str(self.plane.get(path)["spec"]["runtimePatches"]))
+        self.ends(path, "Complete")
+        self.finished("train")
+        self.settles_at(queue, 0)
+
     def test_pytorchjob_waits_for_quota_and_is_stopped_when_it_is_evicted(self):
         self.daemon()
         queue = self.queues(3)
