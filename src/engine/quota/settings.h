@@ -46,8 +46,7 @@ struct sl_engine_settings {
     const char *const *excluded_prefixes;
     size_t transformation_count;
     const struct sl_transformation *transformations;
-    size_t
-        device_mapping_count; /* 0: templates of claims and classes of devices are not looked at */
+    size_t device_mapping_count; /* 0: templates and classes are not looked at */
     const struct sl_device_mapping *device_mappings;
 
     /* admissionFairSharing */
@@ -66,9 +65,8 @@ struct sl_engine_settings {
     bool heed_gates;       /* AdmissionGatedBy */
     bool devices;          /* KueueDRAIntegration: claims of devices are counted */
     bool extended_devices; /* KueueDRAIntegrationExtendedResource, with the former */
-    bool
-        refuse_claims; /* KueueDRARejectWorkloadsWhenDRADisabled: where they are not, else they count for nothing */
-    bool paranoid; /* --paranoid: see engine/turn/valid.h */
+    bool refuse_claims;    /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
+    bool paranoid;         /* --paranoid: see engine/turn/valid.h */
 };
 
 /* Are ResourceClaimTemplates and DeviceClasses to be observed? */
