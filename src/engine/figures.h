@@ -28,6 +28,20 @@ struct sl_pending_shapes {
 };
 bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_queue,
                               struct sl_pending_shapes *out);
+/* Workloads counted by a number that each was given, which means nothing to the engine. They are walked through in steps,
+ * as they are by then: there may be very many. */
+struct sl_marked {
+    uint32_t active, inadmissible,
+        admitted; /* as in sl_queue_figures; of a LocalQueue only the last */
+};
+void sl_engine_mark(struct sl_engine *g, const struct sl_json *workload, uint8_t mark);
+struct sl_marks;
+struct sl_marks *sl_marks_new(const struct sl_engine *g, uint32_t mark_count);
+void sl_marks_free(struct sl_marks *m);
+bool sl_marks_go_on(struct sl_marks *m); /* false: that was all of them */
+/* Of a ClusterQueue or LocalQueue, by mark; NULL: there are none. */
+const struct sl_marked *sl_marks_of(const struct sl_marks *m, enum sl_kind kind, const char *ns,
+                                    const char *name);
 /* Is there a Cohort of that name, with an object or named by others? */
 bool sl_engine_has_cohort(const struct sl_engine *g, const char *name);
 /* The Cohorts above a ClusterQueue, from below. */

@@ -192,13 +192,12 @@ class Custom(Families):
   {name: branch, sourceKind: Cohort}, {name: sort, sourceKind: Workload, trackedValues: [batch]}], """)
     options = ("--feature-gates", "CustomMetricLabels=true")
     LABELS = {"ClusterQueue": "custom_team", "LocalQueue": "custom_place", "Cohort": "custom_branch", "Workload": "custom_sort"}
-    ALONE = {"kueue_local_queue_admitted_workloads_total", "kueue_local_queue_admission_wait_time_seconds"}
 
     def test_custom_labels_are_where_kueue_has_them(self):
         self.history()
         page, wrong = self.page(), []
         for name, (_, _, labels, kinds) in sorted(facts().items()):
-            wanted = {self.LABELS[k] for k in kinds if k != "Workload" or name in self.ALONE}
+            wanted = {self.LABELS[k] for k in kinds}
             wanted = set() if name == "kueue_cohort_subtree_admitted_active_workloads" else wanted
             if name in page and {x for x in page[name]["labels"] if x.startswith("custom_")} != wanted:
                 wrong.append((name, page[name]["labels"]))
@@ -217,3 +216,15 @@ class Custom(Families):
                                   'custom_sort="kueue.x-k8s.io/_UNTRACKED_VALUE_"'), 1)
         self.patch(test_metrics.CQ, {"metadata": {"labels": {"team": "y"}}})
         eventually(lambda: self.one("kueue_cluster_queue_nominal_quota", 'cluster_queue="team"', 'custom_team="y"') == 1, what="the new value")
+
+    def test_gauges_count_workloads_by_what_their_jobs_say(self):
+        """Those that are admitted and those that wait, by the label that was copied from their jobs."""
+        self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "1"}}), local_queue("main", "team"))
+        for name, sort in (("a", "batch"), ("b", "batch"), ("c", "other")):
+            self.create(job(name, labels={"sort": sort}, run_for="600s"))
+        def gauges():
+            found = [re.match(r"kueue_(pending|admitted_active|local_queue_admitted_active)_workloads\{.*custom_sort=\"([^\"]*)", k) for k in self.series()]
+            return sorted((*m.groups(), float(self.series()[m.string])) for m in found if m)
+        untracked = "kueue.x-k8s.io/_UNTRACKED_VALUE_"
+        eventually(lambda: gauges() == [("admitted_active", "batch", 1), ("local_queue_admitted_active", "batch", 1),
+                                        ("pending", "batch", 1), ("pending", untracked, 1)], what="gauges by label")

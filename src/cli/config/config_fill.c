@@ -245,6 +245,27 @@ static void fill_custom_labels(struct sl_config *c)
     c->metered.custom = &c->custom;
 }
 
+/* What Workloads are counted by has to be on them: it is copied from their jobs, as Kueue does. */
+static void fill_copied(struct sl_config *c)
+{
+    struct sl_copied_keys *to = &c->jobs.copied;
+    const char **labels = keep(c, to->label_count + c->custom.count, sizeof *labels);
+    const char **annotations = keep(c, c->custom.count, sizeof *annotations);
+    for (size_t i = 0; i < to->label_count; i++) {
+        labels[i] = to->labels[i];
+    }
+    for (size_t i = 0; i < c->custom.count; i++) {
+        const struct sl_custom_label *l = &c->custom.all[i];
+        if (l->source == SL_KIND_WORKLOAD && l->annotation != NULL) {
+            annotations[to->annotation_count++] = l->annotation;
+        } else if (l->source == SL_KIND_WORKLOAD) {
+            labels[to->label_count++] = l->label;
+        }
+    }
+    to->labels = labels;
+    to->annotations = annotations;
+}
+
 /* Kueue's own: everywhere but where the cluster and the queueing itself run. */
 static struct sl_json *default_namespaces(const struct sl_config *c)
 {
@@ -286,6 +307,7 @@ void sl_config_fill(struct sl_config *c)
     k->webhook_files = !sl_json_path_bool(v, "internalCertManagement.enable", true);
     fill_metered(c);
     fill_custom_labels(c);
+    fill_copied(c);
     fill_readiness(c);
     fill_fair_sharing(c);
     fill_usage(c);

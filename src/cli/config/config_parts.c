@@ -71,7 +71,6 @@ static void check_label(struct sl_config *c, const struct sl_json *label, size_t
     }
 }
 
-#define OF_WORKLOADS 3 /* among the kinds below */
 static void check_labels(struct sl_config *c)
 {
     static const char *const kinds[] = {"ClusterQueue", "Cohort", "LocalQueue", "Workload"};
@@ -86,10 +85,6 @@ static void check_labels(struct sl_config *c)
     }
     if (sl_json_len(list) > 0 && !c->custom_labels) {
         sl_config_warn(c, "metrics.customLabels", "needs the feature gate CustomMetricLabels");
-    } else if (counts[OF_WORKLOADS] > 0) {
-        sl_config_warn(c, "metrics.customLabels",
-                       "from Workloads only kueue_local_queue_admitted_workloads_total and "
-                       "kueue_local_queue_admission_wait_time_seconds have them");
     }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         bool workload = strcmp(kinds[k], "Workload") == 0;

@@ -49,6 +49,8 @@ struct scrape {
     uint32_t count, name_cap, kind_cap, at;
     struct sl_buf *families, cohorts; /* what has been written of each */
     struct sl_metrics_locals *locals;
+    struct sl_marks *counted;
+    struct sl_metrics_marks marks;
     size_t part, meter;
 };
 
@@ -59,11 +61,39 @@ static void print_count(struct sl_buf *out, const struct sl_metrics_family *f,
                  sl_json_int(sl_json_get(q->seen, f->member), 0));
 }
 
+static void print_marked(struct sl_buf *out, const struct sl_metrics_family *f,
+                         const struct sl_metrics_queue *q, const char *status, size_t member)
+{
+    struct sl_buf start = {0};
+    sl_buf_print(&start, "cluster_queue=\"%s\"%s", q->name, status);
+    sl_metrics_marked(out, q->marks,
+                      sl_marks_of(q->marks->counts, SL_KIND_CLUSTER_QUEUE, "", q->name),
+                      &(struct sl_metrics_marked){f->metric, start.data, q->tail, member});
+    sl_buf_fini(&start);
+}
+
+/* By their own custom labels, where these are asked for. */
+static void print_admitted(struct sl_buf *out, const struct sl_metrics_family *f,
+                           const struct sl_metrics_queue *q)
+{
+    if (q->marks->counts == NULL) {
+        print_count(out, f, q);
+    } else {
+        print_marked(out, f, q, "", offsetof(struct sl_marked, admitted));
+    }
+}
+
 /* Active ones may be admitted by one of the next cycles, the others wait until something changes. */
 static void print_pending(struct sl_buf *out, const struct sl_metrics_family *f,
                           const struct sl_metrics_queue *q)
 {
     static const char line[] = "%s{cluster_queue=\"%s\",status=\"%s\",%s} %" PRId64 "\n";
+    if (q->marks->counts != NULL) {
+        print_marked(out, f, q, ",status=\"active\"", offsetof(struct sl_marked, active));
+        print_marked(out, f, q, ",status=\"inadmissible\"",
+                     offsetof(struct sl_marked, inadmissible));
+        return;
+    }
     sl_buf_print(out, line, f->metric, q->name, "active", q->tail,
                  sl_json_int(sl_json_get(q->seen, "active_pending"), 0));
     sl_buf_print(out, line, f->metric, q->name, "inadmissible", q->tail,
@@ -168,7 +198,7 @@ static const struct sl_metrics_family families[] = {
     {"kueue_pending_workloads", "Pending workloads per ClusterQueue", print_pending, NULL},
     {"kueue_reserving_active_workloads", "Workloads that hold a reservation", print_count,
      "reservingWorkloads"},
-    {"kueue_admitted_active_workloads", "Admitted workloads that have not finished", print_count,
+    {"kueue_admitted_active_workloads", "Admitted workloads that have not finished", print_admitted,
      "admittedWorkloads"},
     {"kueue_finished_workloads", "Workloads that have finished", print_count, "finished"},
     {"kueue_cluster_queue_status", "1 for the state the ClusterQueue is in", print_status, NULL},
@@ -235,6 +265,7 @@ static void print_queue(struct scrape *s, const char *name)
                                            .tail = tail.data,
                                            .figures = &figures,
                                            .shows_reasons = meters_of(s)->metered.unadmitted,
+                                           .marks = &s->marks,
                                            .groups = sl_json_path(object, "spec.resourceGroups"),
                                            .seen = seen};
         for (size_t i = 0; i < FAMILY_COUNT; i++) {
@@ -365,6 +396,21 @@ static void process(struct sl_buf *out)
 
 /* --- the page, part by part ------------------------------------------------------------------ */
 
+/* Only where the Configuration wants Workloads counted by their labels. */
+static bool count_marks(struct scrape *s, struct sl_buf *out)
+{
+    (void)out;
+    const struct sl_custom_labels *labels = meters_of(s)->metered.custom;
+    if (!sl_custom_labels_from(labels, SL_KIND_WORKLOAD)) {
+        return false;
+    }
+    if (s->counted == NULL) {
+        s->counted = sl_marks_new(s->pages->engine, sl_custom_labels_marks(labels));
+        s->marks = (struct sl_metrics_marks){s->counted, labels};
+    }
+    return sl_marks_go_on(s->counted);
+}
+
 /* One queue or Cohort. False: there is none left. */
 static bool write_qnode(struct scrape *s, struct sl_buf *out)
 {
@@ -401,7 +447,7 @@ static bool write_locals(struct scrape *s, struct sl_buf *out)
         return false;
     }
     if (s->locals == NULL) {
-        s->locals = sl_metrics_locals_new(s->pages, counted, role_of(s->pages));
+        s->locals = sl_metrics_locals_new(s->pages, counted, &s->marks, role_of(s->pages));
     }
     return sl_metrics_locals_go_on(s->locals, counted, out);
 }
@@ -436,7 +482,7 @@ static bool write_own(struct scrape *s, struct sl_buf *out)
 
 /* Each writes something; false: that was all of it. */
 static bool (*const parts[])(struct scrape *s, struct sl_buf *out) = {
-    write_qnode, write_meters, write_locals, write_totals, write_own};
+    count_marks, write_qnode, write_meters, write_locals, write_totals, write_own};
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
 static bool write_slice(struct sl_server_rest *rest, struct sl_server_page *page)
@@ -460,6 +506,7 @@ static void free_scrape(struct sl_server_rest *rest)
     }
     sl_buf_fini(&s->cohorts);
     sl_metrics_locals_free(s->locals);
+    sl_marks_free(s->counted);
     sl_mem_free(s->families);
     sl_mem_free(s->names);
     sl_mem_free(s->kinds);

@@ -12,6 +12,11 @@ void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, con
 void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value);
 /* An amount in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
 void sl_metrics_amount(struct sl_buf *out, int64_t amount, const char *resource);
+/* Workloads by their own custom labels; counts NULL: there are no such labels. */
+struct sl_metrics_marks {
+    const struct sl_marks *counts;
+    const struct sl_custom_labels *labels;
+};
 /* One ClusterQueue of the page. */
 struct sl_metrics_queue {
     const struct sl_engine *engine;
@@ -21,6 +26,7 @@ struct sl_metrics_queue {
     const struct sl_json *seen;   /* its status, and more counts */
     const struct sl_queue_figures *figures;
     bool shows_reasons;
+    const struct sl_metrics_marks *marks;
 };
 /* Families of which each ClusterQueue has lines. They are written queue by queue and shown family by family, since a
  * scraper wants each in one piece. */
@@ -30,6 +36,13 @@ struct sl_metrics_family {
                   const struct sl_metrics_queue *q);
     const char *member; /* of what the queue has */
 };
+/* A line for each mark of which there are any: `start` and `tail` are its labels, `member` one of struct sl_marked. */
+struct sl_metrics_marked {
+    const char *metric, *start, *tail;
+    size_t member;
+};
+void sl_metrics_marked(struct sl_buf *out, const struct sl_metrics_marks *m,
+                       const struct sl_marked *counts, const struct sl_metrics_marked *lines);
 /* metrics_waiting.c: of what waits, and of cycles in which workloads were in each other's way. */
 void sl_metrics_pending(struct sl_buf *out, const struct sl_metrics_family *f,
                         const struct sl_metrics_queue *q);
@@ -52,6 +65,7 @@ void sl_metrics_tree(const struct sl_engine *engine, const struct sl_workload_me
 struct sl_metrics_locals;
 struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
                                                 const struct sl_workload_meters *meters,
+                                                const struct sl_metrics_marks *marks,
                                                 const char *role);
 bool sl_metrics_locals_go_on(struct sl_metrics_locals *l, const struct sl_workload_meters *meters,
                              struct sl_buf *out);

@@ -20,6 +20,7 @@ struct local {
 
 struct sl_metrics_locals {
     const struct sl_engine *engine;
+    const struct sl_metrics_marks *marks;
     const char *role;
     bool shows_reasons;
     struct local *list;
@@ -46,6 +47,23 @@ static void print_count(const struct sl_metrics_locals *l, const struct family *
     uint32_t value;
     memcpy(&value, (const char *)&q->figures + f->member, sizeof value);
     sl_buf_print(out, "%s" LABELS ",%s} %" PRIu32 "\n", f->metric, q->name, q->ns, q->tail, value);
+}
+
+/* By their own custom labels, where these are asked for. */
+static void print_admitted(const struct sl_metrics_locals *l, const struct family *f,
+                           const struct local *q, struct sl_buf *out)
+{
+    struct sl_buf start = {0};
+    if (l->marks->counts == NULL) {
+        print_count(l, f, q, out);
+        return;
+    }
+    sl_buf_print(&start, "name=\"%s\",namespace=\"%s\"", q->name, q->ns);
+    sl_metrics_marked(out, l->marks,
+                      sl_marks_of(l->marks->counts, SL_KIND_LOCAL_QUEUE, q->ns, q->name),
+                      &(struct sl_metrics_marked){f->metric, start.data, q->tail,
+                                                  offsetof(struct sl_marked, admitted)});
+    sl_buf_fini(&start);
 }
 
 static void print_pending(const struct sl_metrics_locals *l, const struct family *f,
@@ -130,7 +148,7 @@ static const struct family families[] = {
     {"kueue_local_queue_reserving_active_workloads", "Workloads that hold a reservation",
      print_count, FIGURE(reserving), false},
     {"kueue_local_queue_admitted_active_workloads", "Admitted workloads that have not finished",
-     print_count, FIGURE(admitted), false},
+     print_admitted, FIGURE(admitted), false},
     {"kueue_local_queue_finished_workloads", "Workloads that have finished", print_count,
      FIGURE(finished), false},
     {"kueue_local_queue_status", "1 for the state the LocalQueue is in", print_status, 0, false},
@@ -153,12 +171,15 @@ static char *tail_new(const struct sl_workload_meters *meters, const char *role,
 
 struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
                                                 const struct sl_workload_meters *meters,
+                                                const struct sl_metrics_marks *marks,
                                                 const char *role)
 {
-    SL_PRE(p != NULL && meters != NULL);
+    SL_PRE(p != NULL && meters != NULL && marks != NULL);
     struct sl_metrics_locals *l = sl_mem_new(1, sizeof *l);
-    *l = (struct sl_metrics_locals){
-        .engine = p->engine, .role = role, .shows_reasons = meters->metered.unadmitted};
+    *l = (struct sl_metrics_locals){.engine = p->engine,
+                                    .marks = marks,
+                                    .role = role,
+                                    .shows_reasons = meters->metered.unadmitted};
     l->list = sl_mem_new(sl_map_count(meters->queues) + 1, sizeof *l->list);
     for (struct sl_map_item e = {0}; sl_map_each(meters->queues, &e);) {
         struct local *q = &l->list[l->count];

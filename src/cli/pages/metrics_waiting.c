@@ -3,7 +3,9 @@
 
 /* Metrics of what waits in a ClusterQueue, as the engine counts it. */
 #include "cli/pages/metrics.h"
+#include "base/check.h"
 #include <inttypes.h>
+#include <string.h>
 
 struct lines {
     struct sl_buf *out;
@@ -82,6 +84,22 @@ void sl_metrics_recomputations(struct sl_buf *out, const struct sl_metrics_famil
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         if (results[i].count > 0) {
             print_part(out, f, q, results[i].label, results[i].count);
+        }
+    }
+}
+
+void sl_metrics_marked(struct sl_buf *out, const struct sl_metrics_marks *m,
+                       const struct sl_marked *counts, const struct sl_metrics_marked *lines)
+{
+    SL_PRE(m != NULL && lines != NULL);
+    uint32_t all = counts == NULL ? 0 : sl_custom_labels_marks(m->labels);
+    for (uint32_t mark = 0; mark < all; mark++) {
+        uint32_t value;
+        memcpy(&value, (const char *)&counts[mark] + lines->member, sizeof value);
+        if (value > 0) {
+            sl_buf_print(out, "%s{%s,%s", lines->metric, lines->start, lines->tail);
+            sl_custom_labels_print_mark(m->labels, (uint8_t)mark, out);
+            sl_buf_print(out, "} %" PRIu32 "\n", value);
         }
     }
 }

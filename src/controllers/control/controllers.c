@@ -243,6 +243,10 @@ static void feed_workload(struct sl_controllers *c, struct sl_json *object, bool
     } else if (sight == SL_SIGHT_UNSURE) {
         sl_map_put(c->unsure, key, (union sl_map_value){.pointer = sl_json_ref(object)});
     }
+    if (!deleted && sl_custom_labels_from(c->options.metered.custom, SL_KIND_WORKLOAD)) {
+        sl_engine_mark(c->options.engine, object,
+                       sl_custom_labels_mark(c->options.metered.custom, object));
+    }
     if (deleted && sl_controllers_ready(c)) {
         sl_workloads_log_gone(object);
     }

@@ -116,28 +116,25 @@ static bool topology_makes_sense(const struct sl_job_view *v)
     return false;
 }
 
-static bool labels_agree(const struct sl_job_view *v)
+static bool members_agree(const struct sl_job_view *v)
 {
-    for (size_t i = 0; i < v->j->rules.label_key_count; i++) {
-        if (!sl_members_agree(&v->members, v->j->rules.label_keys[i])) {
-            sl_job_report(v, "ErrWorkloadCompose",
-                          "constructing workload: pods have different label values");
-            return false;
-        }
+    char message[80];
+    const char *about = sl_members_disagree(&v->members, &v->j->rules.copied);
+    if (about != NULL) {
+        (void)snprintf(message, sizeof message,
+                       "constructing workload: pods have different %s values", about);
+        sl_job_report(v, "ErrWorkloadCompose", message);
     }
-    return true;
+    return about == NULL;
 }
 
 /* The Workload that the job should have; NULL while something that it needs is missing. */
 static struct sl_json *wanted_new(struct sl_job_view *v)
 {
-    struct sl_workload_plan plan = {.queue = v->queue,
-                                    .sets = &v->sets,
-                                    .label_key_count = v->j->rules.label_key_count,
-                                    .label_keys = v->j->rules.label_keys,
-                                    .members = &v->members};
+    struct sl_workload_plan plan = {
+        .queue = v->queue, .sets = &v->sets, .copied = v->j->rules.copied, .members = &v->members};
     if ((v->f->composition != NULL && !sl_members_gather(v)) || !topology_makes_sense(v) ||
-        !labels_agree(v) || !find_priority(v, &plan.priority)) {
+        !members_agree(v) || !find_priority(v, &plan.priority)) {
         return NULL;
     }
     return sl_framework_workload_new(v->f, v->job, &plan);

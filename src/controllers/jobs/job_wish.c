@@ -96,9 +96,7 @@ enum sl_code sl_job_wish_new(struct sl_jobs *j, enum sl_kind kind, struct sl_jso
 {
     SL_PRE(j != NULL && job != NULL && workload != NULL && e != NULL);
     struct sl_pod_sets sets = {0};
-    struct sl_workload_plan plan = {.sets = &sets,
-                                    .label_key_count = j->rules.label_key_count,
-                                    .label_keys = j->rules.label_keys};
+    struct sl_workload_plan plan = {.sets = &sets, .copied = j->rules.copied};
     const struct sl_jobs_of *of = find_kind(j, kind, job);
     if (of == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,

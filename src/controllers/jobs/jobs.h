@@ -25,8 +25,8 @@ struct sl_job_rules {
     const struct sl_selector *namespaces; /* managedJobsNamespaceSelector; NULL = all namespaces */
     size_t framework_count;               /* integrations.frameworks; 0 = all that there are */
     const char *const *frameworks;
-    size_t label_key_count; /* integrations.labelKeysToCopy */
-    const char *const *label_keys;
+    struct sl_copied_keys
+        copied; /* integrations.labelKeysToCopy, and what custom labels come from */
     bool
         no_queue_labels; /* AssignQueueLabelsForPods=false: pods do not say whose quota they have */
 };

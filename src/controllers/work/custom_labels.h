@@ -25,6 +25,12 @@ struct sl_custom_labels {
 /* `,custom_a="x",custom_b=""`: of one source, in the order of the Configuration; `object` NULL: with empty values. */
 void sl_custom_labels_print(const struct sl_custom_labels *l, enum sl_kind source,
                             const struct sl_json *object, struct sl_buf *out);
+/* Which of the sets of values a Workload has, as a number: its labels tell only values apart that are tracked. */
+uint8_t sl_custom_labels_mark(const struct sl_custom_labels *l, const struct sl_json *workload);
+uint32_t sl_custom_labels_marks(const struct sl_custom_labels *l); /* so many there are */
+/* What sl_custom_labels_print prints for a Workload of that mark. */
+void sl_custom_labels_print_mark(const struct sl_custom_labels *l, uint8_t mark,
+                                 struct sl_buf *out);
 /* Does any label come from such objects? */
 bool sl_custom_labels_from(const struct sl_custom_labels *l, enum sl_kind source);
 #endif

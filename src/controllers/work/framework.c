@@ -147,25 +147,39 @@ size_t sl_framework_own_all(const struct sl_framework *f, struct sl_json *wl,
     return added;
 }
 
-static const char *label_of(const struct sl_members *m, const char *key)
+/* sl_object_label or sl_object_annotation. */
+typedef const char *read_fn(const struct sl_json *object, const char *key);
+
+static const char *first_of(const struct sl_members *m, read_fn *read, const char *key)
 {
     const char *value = NULL;
     for (size_t i = 0; i < m->count && value == NULL; i++) {
-        value = sl_object_label(m->at[i].object, key);
+        value = read(m->at[i].object, key);
     }
     return value;
 }
 
-bool sl_members_agree(const struct sl_members *m, const char *label)
+static bool agree(const struct sl_members *m, read_fn *read, const char *const *keys, size_t count)
 {
-    SL_PRE(m != NULL);
-    const char *value = label_of(m, label);
-    bool agree = true;
-    for (size_t i = 0; i < m->count && agree; i++) {
-        const char *own = sl_object_label(m->at[i].object, label);
-        agree = own == NULL || strcmp(own, value) == 0;
+    for (size_t k = 0; k < count; k++) {
+        const char *value = first_of(m, read, keys[k]);
+        for (size_t i = 0; i < m->count; i++) {
+            const char *own = read(m->at[i].object, keys[k]);
+            if (own != NULL && strcmp(own, value) != 0) {
+                return false;
+            }
+        }
     }
-    return agree;
+    return true;
+}
+
+const char *sl_members_disagree(const struct sl_members *m, const struct sl_copied_keys *keys)
+{
+    SL_PRE(m != NULL && keys != NULL);
+    return !agree(m, sl_object_label, keys->labels, keys->label_count) ? "label"
+           : !agree(m, sl_object_annotation, keys->annotations, keys->annotation_count)
+               ? "annotation"
+               : NULL;
 }
 
 const char *sl_job_prebuilt(const struct sl_json *job)
@@ -229,21 +243,32 @@ static void add_owners(const struct sl_framework *f, struct sl_json *wl, const s
     }
 }
 
+/* From the members, or where there are none from the job. */
+static void copy_keys(struct sl_json *metadata, const char *member,
+                      const struct sl_workload_plan *plan, const struct sl_json *job,
+                      bool annotations)
+{
+    const struct sl_copied_keys *c = &plan->copied;
+    read_fn *read = annotations ? sl_object_annotation : sl_object_label;
+    const char *const *keys = annotations ? c->annotations : c->labels;
+    for (size_t i = 0; i < (annotations ? c->annotation_count : c->label_count); i++) {
+        const char *value =
+            plan->members == NULL ? read(job, keys[i]) : first_of(plan->members, read, keys[i]);
+        if (value != NULL) {
+            sl_json_set_text(sl_json_path_make(metadata, member), keys[i], value);
+        }
+    }
+}
+
 static void add_metadata(const struct sl_framework *f, struct sl_json *wl,
                          const struct sl_json *job, const struct sl_workload_plan *plan)
 {
     struct sl_json *finalizers = sl_json_new_list();
     sl_json_append(finalizers, sl_json_new_text(SL_FINALIZER));
     struct sl_json *metadata = sl_json_path_make(wl, "metadata");
-    struct sl_json *labels = sl_json_path_make(metadata, "labels");
-    for (size_t i = 0; i < plan->label_key_count; i++) {
-        const char *key = plan->label_keys[i];
-        const char *value =
-            f->composition == NULL ? sl_object_label(job, key) : label_of(plan->members, key);
-        if (value != NULL) {
-            sl_json_set_text(labels, key, value);
-        }
-    }
+    (void)sl_json_path_make(metadata, "labels");
+    copy_keys(metadata, "labels", plan, job, false);
+    copy_keys(metadata, "annotations", plan, job, true);
     sl_json_set(metadata, "finalizers", finalizers);
     add_owners(f, wl, job, plan);
     copy_parameters(wl, job);

@@ -180,16 +180,20 @@ struct sl_priority {
     int64_t value;
 };
 void sl_workload_set_priority(struct sl_json *spec, const struct sl_priority *priority);
+/* Labels and annotations of a job that its Workload has too. */
+struct sl_copied_keys {
+    size_t label_count, annotation_count;
+    const char *const *labels, *const *annotations;
+};
 struct sl_workload_plan {
     const char *queue; /* may be "" */
     struct sl_priority priority;
     const struct sl_pod_sets *sets;
-    size_t label_key_count; /* labels of the job that its Workload has too */
-    const char *const *label_keys;
-    const struct sl_members *members; /* of a composed job: they agree about these labels */
+    struct sl_copied_keys copied;
+    const struct sl_members *members; /* of a composed job: they agree about what is copied */
 };
-/* Have no two of them different values of the label? */
-bool sl_members_agree(const struct sl_members *m, const char *label);
+/* Have no two of them different values of one of these, and which are they: "label", "annotation"? NULL: they agree. */
+const char *sl_members_disagree(const struct sl_members *m, const struct sl_copied_keys *keys);
 /* The Workload that the job should have: metadata and spec (a new object). `job` is the first of the members, where there
  * are several. */
 struct sl_json *sl_framework_workload_new(const struct sl_framework *f, const struct sl_json *job,

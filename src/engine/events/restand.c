@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/decisions/decision_out.h"
+#include "engine/figures.h"
 #include "engine/records/event_in.h"
 #include "engine/records/names.h"
 #include "engine/records/world.h"
@@ -95,11 +96,13 @@ static void read_again(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     struct sl_json *object = e->admission->object;
     struct sl_json *known = object_with_decisions(g, id, object, now_ms);
     struct sl_words words = e->words;
+    uint8_t mark = e->mark;
     e->admission->object = NULL;
     e->words = (struct sl_words){0};
     sl_log(SL_LOG_INFO, "its topology is there: read again", "workload",
            sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
     sl_event_workload_again(g, id, known, object, &words, now_ms);
+    sl_engine_mark(g, object, mark);
     sl_words_fini(&words);
     sl_json_free(known);
     sl_json_free(object);

@@ -25,7 +25,7 @@ static uint32_t in_turn(const struct sl_engine *g, const struct sl_local_queue *
         return all_in_turn == 0 ? 0 : q->tally.pending;
     }
     for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
-        count += g->workloads[id].standing == SL_STANDING_PENDING && sl_queues_awaits_turn(id);
+        count += sl_tally_waits(g, id) && sl_queues_awaits_turn(id);
     }
     return count;
 }

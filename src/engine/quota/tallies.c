@@ -184,6 +184,12 @@ void sl_tally_update(struct sl_engine *g, sl_workload_id id)
     recount(g, e, standing, at);
 }
 
+bool sl_tally_waits(const struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL);
+    return g->workloads[id].standing == SL_STANDING_PENDING;
+}
+
 void sl_tally_leave(struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);

@@ -14,6 +14,8 @@ struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
                                sl_resource_id resource);
 /* The same, made where there is none. */
 struct sl_usage *sl_tally_take(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource);
+/* Is it counted as one that waits? */
+bool sl_tally_waits(const struct sl_engine *g, sl_workload_id id);
 /* Count the workload where it now belongs, and no longer where it was. */
 void sl_tally_update(struct sl_engine *g, sl_workload_id id);
 struct sl_local_queue;

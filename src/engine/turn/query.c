@@ -322,7 +322,7 @@ static bool count_position(const struct sl_engine *g, sl_workload_id id, sl_qnod
             if (++seen > SL_QUERY_SEEN_MAX) {
                 return false;
             }
-            left -= g->workloads[other].standing == SL_STANDING_PENDING;
+            left -= sl_tally_waits(g, other);
             if (sl_queues_queue_of(other) == qnode && is_in_line(other)) {
                 bool before = other != id && comes_before(qnode, other, id);
                 out->count++;
@@ -457,8 +457,8 @@ static void list_apart(struct listing *l, sl_qnode_id qnode, uint32_t standing)
     for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID && count < all;
              id = g->workloads[id].next) {
-            if (g->workloads[id].standing == SL_STANDING_PENDING &&
-                g->workloads[id].counted_at == qnode && sl_place_of(id) == SL_PLACE_ORPHANED) {
+            if (sl_tally_waits(g, id) && g->workloads[id].counted_at == qnode &&
+                sl_place_of(id) == SL_PLACE_ORPHANED) {
                 list[count++] = (struct apart){sl_standing_key(g, id), id};
             }
         }

@@ -474,7 +474,18 @@ static void test_config_metric_labels_are_taken_where_their_gate_is_on(void **st
                              "trackedValues: [u]}]}",
                         "CustomMetricLabels=true");
     assert_int_equal(c->metered.custom->count, 1);
-    assert_int_equal(sl_json_len(c->warnings), 1); /* not every family has it */
+    assert_none(c->warnings);
+    sl_config_free(c);
+    c = load_with_gates(HEAD "integrations: {labelKeysToCopy: [x]}\n"
+                             "metrics: {customLabels: [{name: w, sourceKind: Workload, "
+                             "trackedValues: [u]}, {name: v, sourceKind: Workload, "
+                             "sourceAnnotationKey: a/b, trackedValues: [u]}, {name: q}]}",
+                        "CustomMetricLabels=true");
+    assert_int_equal(c->jobs.copied.label_count, 2);
+    assert_string_equal(c->jobs.copied.labels[0], "x");
+    assert_string_equal(c->jobs.copied.labels[1], "w");
+    assert_int_equal(c->jobs.copied.annotation_count, 1);
+    assert_string_equal(c->jobs.copied.annotations[0], "a/b");
     sl_config_free(c);
 }
 

@@ -21,7 +21,7 @@ static void test_config_jobs_standalone_manages_every_namespace(void **state)
     assert_false(c->jobs.manage_all);
     assert_true(manages(c, "kube-system"));
     assert_int_equal(c->jobs.framework_count, 0);
-    assert_int_equal(c->jobs.label_key_count, 0);
+    assert_int_equal(c->jobs.copied.label_count, 0);
     sl_config_free(c);
 }
 
@@ -48,8 +48,8 @@ static void test_config_jobs_are_as_the_file_says(void **state)
     assert_false(manages(c, "default"));
     assert_int_equal(c->jobs.framework_count, 1);
     assert_string_equal(c->jobs.frameworks[0], "batch/job");
-    assert_int_equal(c->jobs.label_key_count, 2);
-    assert_string_equal(c->jobs.label_keys[1], "z");
+    assert_int_equal(c->jobs.copied.label_count, 2);
+    assert_string_equal(c->jobs.copied.labels[1], "z");
     sl_config_free(c);
 }
 

@@ -120,6 +120,38 @@ bool sl_engine_pending_shapes(const struct sl_engine *g, const char *cluster_que
     return strcmp(cluster_queue, "team") == 0;
 }
 
+struct sl_marks {
+    size_t steps;
+};
+
+struct sl_marks *sl_marks_new(const struct sl_engine *g, uint32_t mark_count)
+{
+    (void)g;
+    static struct sl_marks marks;
+    assert_int_equal(mark_count, 2);
+    marks.steps = 3;
+    return &marks;
+}
+
+void sl_marks_free(struct sl_marks *m)
+{
+    assert_true(m == NULL || m->steps == 0);
+}
+
+bool sl_marks_go_on(struct sl_marks *m)
+{
+    return --m->steps > 0;
+}
+
+const struct sl_marked *sl_marks_of(const struct sl_marks *m, enum sl_kind kind, const char *ns,
+                                    const char *name)
+{
+    static const struct sl_marked marked[] = {{1, 2, 3}, {0, 5, 0}};
+    assert_int_equal(m->steps, 0);
+    assert_string_equal(ns, kind == SL_KIND_LOCAL_QUEUE ? "n" : "");
+    return strcmp(name, "team") == 0 || strcmp(name, "lq") == 0 ? marked : NULL;
+}
+
 bool sl_engine_weighted_share(const struct sl_engine *g, enum sl_kind kind, const char *name,
                               double *out)
 {
@@ -359,6 +391,36 @@ static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **s
     sl_buf_fini(&page.body);
 }
 
+static void test_pages_metrics_count_workloads_by_their_labels(void **state)
+{
+    (void)state;
+    static const char lines[] =
+        "kueue_pending_workloads{cluster_queue=\"team\",status=\"active\",replica_role="
+        "\"standalone\",custom_sort=\"batch\"} 1\n"
+        "kueue_pending_workloads{cluster_queue=\"team\",status=\"inadmissible\",replica_role="
+        "\"standalone\",custom_sort=\"batch\"} 2\n"
+        "kueue_pending_workloads{cluster_queue=\"team\",status=\"inadmissible\",replica_role="
+        "\"standalone\",custom_sort=\"kueue.x-k8s.io/_UNTRACKED_VALUE_\"} 5\n#";
+    struct sl_server_page page = {0};
+    struct sl_json *tracked = parse("[\"batch\"]");
+    const struct sl_custom_label label = {SL_KIND_WORKLOAD, "sort", "sort", NULL, tracked};
+    const struct sl_custom_labels custom = {1, &label};
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){.on = true, .custom = &custom});
+    struct sl_json *queue = sl_object_new(SL_KIND_LOCAL_QUEUE, "n", "lq");
+    sl_workload_meters_observe(&stub.meters, SL_KIND_LOCAL_QUEUE, queue, false);
+    (void)scrape(&pages, &page);
+    assert_has(page.body.data, lines);
+    assert_has(page.body.data, "kueue_admitted_active_workloads{cluster_queue=\"team\","
+                               "replica_role=\"standalone\",custom_sort=\"batch\"} 3\n#");
+    assert_has(page.body.data, "kueue_local_queue_admitted_active_workloads{name=\"lq\","
+                               "namespace=\"n\",replica_role=\"standalone\",custom_sort="
+                               "\"batch\"} 3\n#");
+    sl_json_free(queue);
+    sl_json_free(tracked);
+    sl_workload_meters_fini(&stub.meters);
+    sl_buf_fini(&page.body);
+}
+
 static size_t count_of(const char *text, const char *part)
 {
     size_t count = 0;
@@ -408,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_pages_of_a_standby_are_its_own_metrics),
         cmocka_unit_test(test_pages_metrics_have_kueues_names_and_labels),
         cmocka_unit_test(test_pages_metrics_of_local_queues_are_those_that_have_some),
+        cmocka_unit_test(test_pages_metrics_count_workloads_by_their_labels),
         cmocka_unit_test(test_pages_metrics_of_many_queues_are_written_in_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,12 +76,46 @@ static void test_custom_labels_are_of_their_source_alone(void **state)
     assert_false(sl_custom_labels_from(NULL, SL_KIND_COHORT));
 }
 
+static void test_custom_labels_marks_tell_apart_what_is_tracked(void **state)
+{
+    (void)state;
+    struct sl_json *sorts = parse("[\"v\",\"w\"]"), *tiers = parse("[\"gold\",\"\"]");
+    const struct sl_custom_label all[] = {{SL_KIND_WORKLOAD, "sort", "s", NULL, sorts},
+                                          {SL_KIND_COHORT, "other", "s", NULL, NULL},
+                                          {SL_KIND_WORKLOAD, "tier", NULL, "t", tiers}};
+    const struct sl_custom_labels l = {3, all};
+    const char *const values[] = {"v", "w", "x"}, *const notes[] = {"gold", NULL, "lead"};
+    bool seen[9] = {false};
+    assert_int_equal(sl_custom_labels_marks(&l), 9);
+    assert_int_equal(sl_custom_labels_marks(NULL), 1);
+    for (size_t i = 0; i < 9; i++) {
+        struct sl_buf direct = {0}, by_mark = {0};
+        struct sl_json *o = parse("{\"metadata\":{\"labels\":{},\"annotations\":{}}}");
+        sl_json_set_text(sl_json_path(o, "metadata.labels"), "s", values[i % 3]);
+        if (notes[i / 3] != NULL) {
+            sl_json_set_text(sl_json_path(o, "metadata.annotations"), "t", notes[i / 3]);
+        }
+        uint8_t mark = sl_custom_labels_mark(&l, o);
+        sl_custom_labels_print(&l, SL_KIND_WORKLOAD, o, &direct);
+        sl_custom_labels_print_mark(&l, mark, &by_mark);
+        assert_string_equal(by_mark.data, direct.data);
+        assert_true(mark < 9 && !seen[mark]);
+        seen[mark] = true;
+        sl_buf_fini(&direct);
+        sl_buf_fini(&by_mark);
+        sl_json_free(o);
+    }
+    sl_json_free(sorts);
+    sl_json_free(tiers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_custom_labels_have_the_value_of_their_key),
         cmocka_unit_test(test_custom_labels_other_values_than_those_that_are_tracked_are_one),
         cmocka_unit_test(test_custom_labels_are_escaped_and_cut),
+        cmocka_unit_test(test_custom_labels_marks_tell_apart_what_is_tracked),
         cmocka_unit_test(test_custom_labels_are_of_their_source_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

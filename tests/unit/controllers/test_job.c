@@ -261,12 +261,17 @@ static void test_job_labels_are_copied_where_they_are_named(void **state)
     struct sl_json *job = parse(job_text);
     struct sl_pod_sets sets;
     sl_json_set_text(sl_json_path(job, "metadata.labels"), "team", "a");
+    sl_json_set_text(sl_json_path_make(job, "metadata.annotations"), "team", "b");
     (void)sl_job_framework.pod_sets(&sl_job_framework, job, &sets, NULL);
     const struct sl_workload_plan plan = {
-        .queue = "", .priority = no_class, .sets = &sets, .label_key_count = 2, .label_keys = keys};
+        .queue = "",
+        .priority = no_class,
+        .sets = &sets,
+        .copied = {.label_count = 2, .labels = keys, .annotation_count = 2, .annotations = keys}};
     struct sl_json *wl = sl_framework_workload_new(&sl_job_framework, job, &plan);
     assert_json(sl_json_path(wl, "metadata.labels"),
                 "{\"team\":\"a\",\"kueue.x-k8s.io/job-uid\":\"u-1\"}");
+    assert_json(sl_json_path(wl, "metadata.annotations"), "{\"team\":\"b\"}");
     assert_false(sl_json_has(sl_json_get(wl, "spec"), "queueName"));
     sl_pod_sets_fini(&sets);
     sl_json_free(wl);

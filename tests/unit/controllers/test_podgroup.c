@@ -806,8 +806,8 @@ static void test_podgroups_labels_are_copied_when_the_pods_agree(void **state)
 {
     struct fixture *f = *state;
     static const char *const keys[] = {"team", "tier"};
-    f->pods.rules.label_keys = keys;
-    f->pods.rules.label_key_count = 2;
+    f->pods.rules.copied.labels = keys;
+    f->pods.rules.copied.label_count = 2;
     put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
     put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
     sl_json_set_text(sl_json_path(pod(f, "a"), "metadata.labels"), "team", "red");
@@ -820,6 +820,24 @@ static void test_podgroups_labels_are_copied_when_the_pods_agree(void **state)
     step(f);
     assert_string_equal(sl_object_label(workload(f, "g"), "team"), "red");
     assert_string_equal(sl_object_label(workload(f, "g"), "tier"), "gold");
+}
+
+static void test_podgroups_annotations_are_copied_when_the_pods_agree(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const keys[] = {"team"};
+    f->pods.rules.copied = (struct sl_copied_keys){.annotation_count = 1, .annotations = keys};
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    annotate(f, "a", "team", "red");
+    annotate(f, "b", "team", "blue");
+    step(f);
+    assert_null(workload(f, "g"));
+    assert_true(has_event(f, "ErrWorkloadCompose",
+                          "constructing workload: pods have different annotation values"));
+    annotate(f, "b", "team", "red");
+    step(f);
+    assert_string_equal(sl_object_annotation(workload(f, "g"), "team"), "red");
 }
 
 static void test_podgroups_pods_of_other_namespaces_are_left_alone(void **state)
@@ -1121,6 +1139,7 @@ int main(void)
         TEST(test_podgroups_workload_with_quota_and_no_class_is_given_none),
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
         TEST(test_podgroups_labels_are_copied_when_the_pods_agree),
+        TEST(test_podgroups_annotations_are_copied_when_the_pods_agree),
         TEST(test_podgroups_pods_of_other_namespaces_are_left_alone),
         TEST(test_podgroups_running_pod_without_a_workload_is_stopped_as_kueue_says),
         TEST(test_podgroups_running_pod_of_other_prebuilt_workload_is_stopped_first),

@@ -246,6 +246,45 @@ static void test_waiting_victims_of_others_are_looked_for_again(void **state)
     assert_true(deferred > 0); /* once in each cycle until the victim has stopped */
 }
 
+static void mark_as(const char *name, uint8_t mark)
+{
+    sl_engine_mark(w.engine, world_get(&w, SL_KIND_WORKLOAD, "team", name), mark);
+}
+
+static void expect_marked(const char *wanted)
+{
+    struct sl_buf text = {0};
+    struct sl_marks *m = sl_marks_new(w.engine, 3);
+    while (sl_marks_go_on(m)) {
+    }
+    const struct sl_marked *cq = sl_marks_of(m, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    const struct sl_marked *lq = sl_marks_of(m, SL_KIND_LOCAL_QUEUE, "team", "lq");
+    for (size_t i = 0; i < 3; i++) {
+        sl_buf_print(&text, "%u+%u/%u/%u ", cq[i].active, cq[i].inadmissible, cq[i].admitted,
+                     lq[i].admitted);
+    }
+    assert_null(sl_marks_of(m, SL_KIND_CLUSTER_QUEUE, "", "other"));
+    assert_string_equal(text.data, wanted);
+    sl_buf_fini(&text);
+    sl_marks_free(m);
+}
+
+/* Each is in one of the figures of its queue, and these are their sums. */
+static void test_waiting_and_admitted_are_counted_by_their_marks(void **state)
+{
+    (void)state;
+    start();
+    mark_as("first", 2);
+    mark_as("a", 1);
+    mark_as("c", 1);
+    expect_marked("0+1/0/0 0+2/0/0 0+0/1/1 ");
+    mark_as("a", 2);
+    expect_marked("0+1/0/0 0+1/0/0 0+1/1/1 ");
+    world_add_workload(&w, "d", "lq", 1, "11");
+    mark_as("d", 1);
+    expect_marked("0+1/0/0 1+1/0/0 0+1/1/1 ");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_waiting_##name, setup, teardown)
 
 int main(void)
@@ -261,6 +300,7 @@ int main(void)
         TEST(sorts_are_what_is_tried_as_one),
         TEST(sorts_in_a_strict_queue_are_told_apart),
         TEST(of_more_than_are_compared_each_is_a_sort),
+        TEST(and_admitted_are_counted_by_their_marks),
         TEST(victims_of_others_are_looked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
