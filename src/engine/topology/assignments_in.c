@@ -11,6 +11,7 @@
 #include "engine/calls/call.h"
 #include "engine/records/names.h"
 #include "engine/records/world.h"
+#include "engine/requests/requests.h"
 #include "engine/topology/constraints.h"
 #include "policy/requests/topology_request.h"
 #include <stdio.h>
@@ -126,9 +127,18 @@ static sl_tree_id tree_of(const struct sl_engine *g, const struct sl_json *assig
     return SL_NO_ID;
 }
 
-static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
-                     const struct sl_json *assignment, struct sl_assignments_in *s)
+/* An assignment that names no count is for the pods of its pod set. */
+static uint32_t pods_of(const struct sl_json *workload, const struct sl_json *assignment)
 {
+    int64_t count = sl_requests_pods_assigned(workload, assignment);
+    return count < 0 || count > INT32_MAX ? 0 : (uint32_t)count;
+}
+
+static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
+                     const struct sl_json *workload, struct sl_assignments_in *s)
+{
+    const struct sl_json *assignment =
+        sl_json_at(sl_json_path(workload, "status.admission.podSetAssignments"), pod_set);
     const struct sl_json *topology = sl_json_get(assignment, "topologyAssignment");
     sl_tree_id tree = tree_of(g, assignment);
     struct sl_buf rows = {0};
@@ -139,10 +149,8 @@ static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
     bool fits = topology != NULL && levels_fit(g, tree, topology);
     s->lost = s->lost || (topology != NULL && !fits);
     uint32_t pods = fits ? list_rows(g, tree, topology, s, &rows) : 0;
-    int64_t count = sl_json_path_int(assignment, "count", 0);
-    uint32_t all = count < 0 || count > INT32_MAX ? 0 : (uint32_t)count;
     sl_item_add(&s->list, assigned_set, .pod_set = pod_set, .tree = tree,
-                .count = pods > 0 ? pods : all);
+                .count = pods > 0 ? pods : pods_of(workload, assignment));
     if (pods > 0) {
         struct takes t = takes_of(g, sl_constraints_record(id, pod_set), g->now_ms);
         sl_buf_add(&s->list, rows.data, rows.len);
@@ -191,7 +199,7 @@ void sl_assignments_in_read(struct sl_engine *g, sl_workload_id id, const struct
         } else {
             out->pending = true;
         }
-        list_set(g, id, i, item, out);
+        list_set(g, id, i, workload, out);
     }
 }
 

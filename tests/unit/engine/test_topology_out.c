@@ -193,6 +193,23 @@ static void test_topology_out_second_phase_places_and_admits_in_one_write(void *
     assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
 }
 
+/* Who has written the admission may have left the count out: then it is that of the pod set. */
+static void test_topology_out_second_phase_places_the_pod_set_where_no_count_is_said(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    struct sl_json *a = world_get(&w, SL_KIND_WORKLOAD, "team", "a");
+    sl_json_remove(sl_json_at(sl_json_path(a, "status.admission.podSetAssignments"), 0), "count");
+    restart();
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    set_check("a", "Ready");
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_placed("a", "{\"levels\":[\"kubernetes.io/hostname\"],\"slices\":[{\"domainCount\":1,"
+                       "\"valuesPerLevel\":[{\"universal\":\"n1\"}],\"podCounts\":{\"universal\":"
+                       "2}}]}");
+}
+
 static void test_topology_out_second_phase_without_a_place_tells_and_writes_nothing(void **state)
 {
     (void)state;
@@ -521,6 +538,7 @@ int main(void)
         TEST(test_topology_out_rooms_are_given_back_with_the_quota),
         TEST(test_topology_out_first_phase_reserves_without_a_place),
         TEST(test_topology_out_second_phase_places_and_admits_in_one_write),
+        TEST(test_topology_out_second_phase_places_the_pod_set_where_no_count_is_said),
         TEST(test_topology_out_second_phase_without_a_place_tells_and_writes_nothing),
         TEST(test_topology_out_last_check_dropped_while_delayed_still_places),
         TEST(test_topology_out_check_that_retries_ends_the_second_phase),
