@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "server/bearer.h"
 #include "server/issue.h"
+#include "server/suites.h"
 
 #define FILE_BYTES_MAX (1u << 20)
 #define LOOK_MS 1000 /* the files are looked at no more often */
@@ -42,6 +43,7 @@ struct sl_tls {
     int64_t looked_ms;
     struct sl_tls_identity *newest;
     bool only_13;
+    struct sl_suites *suites; /* NULL: GnuTLS's own */
 };
 
 /* --- identities ------------------------------------------------------------------------------ */
@@ -296,6 +298,7 @@ void sl_tls_free(struct sl_tls *t)
     if (t->newest != NULL) {
         sl_tls_end(t->newest);
     }
+    sl_suites_free(t->suites);
     sl_mem_free(t->certificate_path);
     sl_mem_free(t->key_path);
     sl_mem_free(t);
@@ -308,10 +311,13 @@ const char *sl_tls_certificate(struct sl_tls *t)
     return t->newest->certificate;
 }
 
-void sl_tls_require_13(struct sl_tls *t)
+void sl_tls_choose(struct sl_tls *t, const struct sl_tls_choice *choice)
 {
-    SL_PRE(t != NULL);
-    t->only_13 = true;
+    SL_PRE(t != NULL && t->suites == NULL && choice != NULL);
+    if (choice->suite_count > 0) {
+        t->suites = sl_suites_new(choice->suites, choice->suite_count);
+    }
+    t->only_13 = choice->only_13 || (choice->suite_count > 0 && t->suites == NULL);
 }
 
 const char *sl_tls_priorities(const struct sl_tls *t)
@@ -346,6 +352,9 @@ struct sl_tls_identity *sl_tls_begin(struct sl_tls *t, gnutls_session_t session)
     gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
     gnutls_certificate_send_x509_rdn_sequence(session, 1); /* no list of accepted authorities is
                                                             * sent */
+    if (t->suites != NULL) {
+        sl_suites_hold(t->suites, session);
+    }
     t->newest->uses++;
     return t->newest;
 }

@@ -23,8 +23,15 @@ enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_erro
  * one that reads files. */
 enum sl_code sl_tls_take(struct sl_tls *t, const char *certificate, const char *key,
                          struct sl_error *e);
-/* From now on nothing older than TLS 1.3 is spoken; at first TLS 1.2 is, too. */
-void sl_tls_require_13(struct sl_tls *t);
+/* What is spoken, of TLS 1.3 with any cipher suite and TLS 1.2 with GnuTLS's own. */
+struct sl_tls_choice {
+    bool only_13;
+    const char *const *
+        suites; /* no others with TLS 1.2; where none of them can be spoken (suites.h), no TLS 1.2 */
+    size_t suite_count; /* 0: they are not chosen */
+};
+/* Once at most, before it is served. */
+void sl_tls_choose(struct sl_tls *t, const struct sl_tls_choice *choice);
 /* The versions, ciphers and groups, in GnuTLS's words. */
 const char *sl_tls_priorities(const struct sl_tls *t);
 /* After all that was begun has ended. */

@@ -11,6 +11,7 @@
 #include "controllers/jobs/jobs.h"
 #include "controllers/work/workload_meters.h"
 #include "engine/quota/settings.h"
+#include "server/tls.h"
 
 /* What only cluster mode wants to know. Texts are lent by the document; NULL or 0: it does not say. */
 struct sl_config_cluster {
@@ -29,7 +30,7 @@ struct sl_config_cluster {
     const char *webhook_service, *webhook_secret;
     const char *webhook_cert_dir;
     bool webhook_files; /* certificates are those of webhook_cert_dir, not of the Secret */
-    bool tls_13;        /* nothing older is spoken */
+    struct sl_tls_choice tls;
 };
 
 struct sl_config {

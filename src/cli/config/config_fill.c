@@ -299,7 +299,7 @@ void sl_config_fill(struct sl_config *c)
     const struct sl_json *v = c->document;
     struct sl_config_cluster *k = &c->cluster;
     SL_PRE(c != NULL);
-    k->tls_13 = strcmp(sl_json_path_text(v, "tls.minVersion", ""), "VersionTLS13") == 0;
+    k->tls.only_13 = strcmp(sl_json_path_text(v, "tls.minVersion", ""), "VersionTLS13") == 0;
     k->elect_given = sl_json_path(v, "leaderElection.leaderElect") != NULL;
     if (k->lease_namespace == NULL) {
         k->lease_namespace = sl_json_path_text(v, "namespace", NULL);

@@ -8,6 +8,7 @@
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/podjob.h"
+#include "server/suites.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,8 +137,22 @@ static void check_certificates(struct sl_config *c)
     }
 }
 
+/* Those of TLS 1.3 are spoken whether or not they are named. */
+static void check_suites(struct sl_config *c)
+{
+    const struct sl_tls_choice *tls = &c->cluster.tls;
+    for (size_t i = 0; i < tls->suite_count; i++) {
+        char field[64];
+        if (strstr(tls->suites[i], "_WITH_") != NULL && !sl_suites_can_speak(tls->suites[i])) {
+            (void)snprintf(field, sizeof field, "tls.cipherSuites[%zu]", i);
+            sl_config_warn(c, field, "%s is weak, and not spoken", tls->suites[i]);
+        }
+    }
+}
+
 static void check_servers(struct sl_config *c)
 {
+    check_suites(c);
     const char *version = sl_json_path_text(c->document, "tls.minVersion", "");
     if (strcmp(version, "VersionTLS13") == 0 &&
         sl_json_len(sl_json_path(c->document, "tls.cipherSuites")) > 0) {

@@ -422,7 +422,7 @@ static enum sl_code start_servers(struct cluster *c)
     const struct sl_daemon_options *o = c->options;
     const struct sl_config_cluster *config = &c->config->cluster;
     bool guarded = o->kubeconfig == NULL || !sl_daemon_visibility_is_off(o);
-    const struct sl_daemon_guard_start start = {&c->loop, c->transport, o->tls_dir, config->tls_13};
+    const struct sl_daemon_guard_start start = {&c->loop, c->transport, o->tls_dir, &config->tls};
     enum sl_code code = guarded ? sl_daemon_guard_start(&c->guard, &start, c->e) : SL_CODE_OK;
     const struct sl_pages_place pages = {&c->loop, o, config, &c->pages, &c->guard};
     code = code == SL_CODE_OK ? sl_daemon_pages_start(&c->servers, &pages, c->e) : code;

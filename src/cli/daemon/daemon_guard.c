@@ -72,9 +72,7 @@ enum sl_code sl_daemon_guard_start(struct sl_daemon_guard *g, const struct sl_da
     if (code != SL_CODE_OK) {
         return code;
     }
-    if (s->tls_13) {
-        sl_tls_require_13(g->tls);
-    }
+    sl_tls_choose(g->tls, s->choice);
     g->proxy = sl_front_proxy_new();
     struct sl_reviews_options reviews = {s->transport, ACCESS_UNDER_WAY_MAX, ACCESS_EACH_MAX,
                                          on_known, g};

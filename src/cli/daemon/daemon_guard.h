@@ -26,7 +26,7 @@ struct sl_daemon_guard_start {
     uv_loop_t *loop;
     struct sl_transport *transport; /* lent */
     const char *tls_dir;            /* of the certificate; NULL: one is made */
-    bool tls_13;                    /* TLS 1.2 is not spoken */
+    const struct sl_tls_choice *choice;
 };
 /* What was begun before an error is ended by sl_daemon_guard_stop. */
 enum sl_code sl_daemon_guard_start(struct sl_daemon_guard *g, const struct sl_daemon_guard_start *s,

@@ -236,8 +236,8 @@ static char *read_authorities(const char *dir)
 static enum sl_code open_tls(struct sl_daemon_webhook *w, const char *dir, struct sl_error *e)
 {
     enum sl_code code = sl_tls_open(dir, w->name, &w->tls, e);
-    if (code == SL_CODE_OK && w->place.config->cluster.tls_13) {
-        sl_tls_require_13(w->tls);
+    if (code == SL_CODE_OK) {
+        sl_tls_choose(w->tls, &w->place.config->cluster.tls);
     }
     return code;
 }

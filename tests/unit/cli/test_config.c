@@ -435,14 +435,26 @@ static void test_config_multikueue_that_does_not_fit_is_refused(void **state)
     ASSERT_REFUSED(cases);
 }
 
-static void test_config_oldest_version_of_tls_is_for_a_cluster(void **state)
+static void test_config_tls_is_for_a_cluster(void **state)
 {
     (void)state;
     struct sl_config *c = load_good("tls: {minVersion: VersionTLS13}");
-    assert_true(c->cluster.tls_13);
+    assert_true(c->cluster.tls.only_13);
     sl_config_free(c);
     c = load_good("tls: {minVersion: VersionTLS12}");
-    assert_false(c->cluster.tls_13);
+    assert_false(c->cluster.tls.only_13);
+    assert_int_equal(c->cluster.tls.suite_count, 0);
+    sl_config_free(c);
+    c = load_good("tls: {cipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_RC4_128_SHA, "
+                  "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}");
+    assert_int_equal(c->cluster.tls.suite_count, 3);
+    assert_string_equal(c->cluster.tls.suites[2], "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
+    struct sl_buf warnings = {0};
+    sl_json_print(c->warnings, &warnings);
+    assert_non_null(strstr(warnings.data, "TLS_RSA_WITH_RC4_128_SHA is weak"));
+    assert_null(strstr(warnings.data, "tls.cipherSuites[0]"));
+    assert_null(strstr(warnings.data, "tls.cipherSuites[2]"));
+    sl_buf_fini(&warnings);
     sl_config_free(c);
 }
 
@@ -694,7 +706,7 @@ int main(void)
         cmocka_unit_test(test_config_sharing_and_resources_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_selectors_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_multikueue_that_does_not_fit_is_refused),
-        cmocka_unit_test(test_config_oldest_version_of_tls_is_for_a_cluster),
+        cmocka_unit_test(test_config_tls_is_for_a_cluster),
         cmocka_unit_test(test_config_metric_labels_are_taken_where_their_gate_is_on),
         cmocka_unit_test(test_config_metric_labels_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_devices_that_do_not_fit_are_refused),

@@ -18,6 +18,7 @@
 #include "pki.h"
 #include "server/front_proxy.h"
 #include "server/server.h"
+#include "server/suites.h"
 #include "server/tls.h"
 
 struct fixture {
@@ -293,12 +294,64 @@ static void test_tls_12_is_not_spoken_where_13_is_required(void **state)
     struct fixture *f = *state;
     struct client c;
     assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
-    sl_tls_require_13(f->tls);
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){.only_13 = true});
     start(f);
     assert_true(dial(f, &c, NULL, "NORMAL:-VERS-ALL:+VERS-TLS1.2") < 0);
     hang_up(&c);
     assert_true(dial(f, &c, NULL, "NORMAL") >= 0);
     request(f, &c, GET("/page/one"), "page /page/one");
+    hang_up(&c);
+}
+
+/* Of what the client offers with TLS 1.2 only a suite that was chosen is spoken; with TLS 1.3 any. */
+static void test_tls_12_is_spoken_with_the_suites_that_are_chosen(void **state)
+{
+    struct fixture *f = *state;
+    struct client c;
+    static const char *const chosen[] = {"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+                                         "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+                                         "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"};
+#define OLD "NORMAL:-VERS-ALL:+VERS-TLS1.2:-CIPHER-ALL:-MAC-ALL"
+    static const struct {
+        const char *offer;
+        bool spoken;
+    } rows[] = {{OLD ":+AES-256-GCM:+AEAD", true},
+                {OLD ":+AES-128-GCM:+AEAD", false},
+                {OLD ":+AES-128-GCM:+AES-256-GCM:+AEAD", true},
+                {OLD ":+AES-128-CBC:+SHA256", true},
+                {OLD ":+AES-128-CBC:+SHA1", false},
+                {OLD ":+AES-256-CBC:+SHA256:+SHA384:+SHA1", false},
+                {OLD ":+CHACHA20-POLY1305:+AEAD", false}, /* GnuTLS alone would combine it */
+                {"NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM", true},
+                {"NORMAL", true}};
+    assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){false, chosen, sizeof chosen / sizeof chosen[0]});
+    start(f);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool spoken = dial(f, &c, NULL, rows[i].offer) >= 0;
+        if (spoken != rows[i].spoken) {
+            fail_msg("%s: %d", rows[i].offer, spoken);
+        }
+        if (spoken) {
+            request(f, &c, GET("/page/one"), "page /page/one");
+        }
+        hang_up(&c);
+    }
+}
+
+static void test_tls_12_is_not_spoken_where_no_chosen_suite_can_be(void **state)
+{
+    struct fixture *f = *state;
+    struct client c;
+    static const char *const weak[] = {"TLS_RSA_WITH_RC4_128_SHA"};
+    assert_false(sl_suites_can_speak(weak[0]));
+    assert_true(sl_suites_can_speak("TLS_RSA_WITH_AES_128_CBC_SHA"));
+    assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){false, weak, 1});
+    start(f);
+    assert_true(dial(f, &c, NULL, "NORMAL:-VERS-ALL:+VERS-TLS1.2") < 0);
+    hang_up(&c);
+    assert_true(dial(f, &c, NULL, "NORMAL") >= 0);
     hang_up(&c);
 }
 
@@ -415,6 +468,8 @@ int main(void)
         TEST(test_tls_client_certificate_reaches_the_guard_whoever_signed_it),
         TEST(test_tls_old_versions_and_plain_http_are_not_spoken),
         TEST(test_tls_12_is_not_spoken_where_13_is_required),
+        TEST(test_tls_12_is_spoken_with_the_suites_that_are_chosen),
+        TEST(test_tls_12_is_not_spoken_where_no_chosen_suite_can_be),
         TEST(test_tls_guard_refuses_with_a_status),
         TEST(test_tls_request_waits_until_the_guard_knows),
         TEST(test_tls_server_stops_while_a_request_waits),
