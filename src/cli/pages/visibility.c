@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LIMIT_PRESET 1000
-#define LIMIT_MAX 10000 /* each costs 20 us; Kueue answers 100,000 */
+#define LIMIT_MAX 100000 /* Kueue's; each costs 20 us, in turns between which is decided */
 #define NAME_MAX_LEN 254
 
 const char *const sl_visibility_versions[] = {"v1beta2", "v1beta1", NULL};

@@ -320,7 +320,7 @@ static void test_visibility_offset_and_limit_cut_the_list(void **state)
                  {"limit=-1", 0, 0},
                  {"offset=-1", 0, 1000},
                  {"limits=1", 0, 1000},
-                 {"limit=200000", 0, 10000},
+                 {"limit=200000", 0, 100000},
                  {"limit", 0, 1000},
                  {"&offset=1", 1, 1000},
                  {"x&limit=1&", 0, 1}};
