@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is refused, and what is warned of. Kubernetes' own kinds and those of other projects are checked by others: here only what
- * they say of queues. */
+/* What is refused. Kubernetes' own kinds and those of other projects are checked by others: here only what they say of queues. Of
+ * fields without effect the policies warn, which every API server has that Sluice works with. */
 #include "webhook/webhook.h"
 #include "base/check.h"
 
@@ -15,18 +15,15 @@ static enum sl_kind kind_of(const struct sl_webhook_question *q)
 }
 
 enum sl_code sl_webhook_judge(const struct sl_webhook *w, const struct sl_webhook_question *q,
-                              struct sl_json *warnings, struct sl_error *e)
+                              struct sl_error *e)
 {
-    SL_PRE(w != NULL && q != NULL && warnings != NULL && e != NULL);
+    SL_PRE(w != NULL && q != NULL && e != NULL);
     enum sl_kind kind = kind_of(q);
     bool update = strcmp(q->operation, "UPDATE") == 0;
     sl_error_clear(e);
     if (kind == SL_KIND_COUNT || q->object == NULL || sl_object_deleting(q->object) ||
         (!update && strcmp(q->operation, "CREATE") != 0)) {
         return SL_CODE_OK;
-    }
-    if (q->subresource[0] == '\0') {
-        sl_object_idle(kind, q->object, warnings);
     }
     const struct sl_json *old = update ? q->old : NULL;
     if (strcmp(q->group, "kueue.x-k8s.io") == 0) {

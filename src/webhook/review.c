@@ -134,12 +134,10 @@ static void validate(const struct sl_webhook *w, const struct sl_webhook_questio
                      struct sl_json *response)
 {
     struct sl_error e = {0};
-    struct sl_json *warnings = sl_json_new_list();
-    if (sl_webhook_judge(w, q, warnings, &e) != SL_CODE_OK) {
+    if (sl_webhook_judge(w, q, &e) != SL_CODE_OK) {
         sl_json_set_bool(response, "allowed", false);
         sl_json_set(response, "status", refusal_new(&e));
     }
-    sl_json_set_filled(response, "warnings", warnings);
 }
 
 struct sl_json *sl_webhook_answer_new(const struct sl_webhook *w, enum sl_webhook_way way,

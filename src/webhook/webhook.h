@@ -38,7 +38,7 @@ struct sl_webhook_question {
 };
 /* The acts for a new object. */
 unsigned sl_webhook_acts(const struct sl_webhook *w, const struct sl_webhook_question *q);
-/* INVALID with causes; `warnings` is a list of texts. */
+/* INVALID with causes. */
 enum sl_code sl_webhook_judge(const struct sl_webhook *w, const struct sl_webhook_question *q,
-                              struct sl_json *warnings, struct sl_error *e);
+                              struct sl_error *e);
 #endif
