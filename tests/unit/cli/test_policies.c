@@ -335,9 +335,16 @@ static void test_policies_are_for_the_namespaces_of_the_configuration(void **sta
     struct sl_json *all = sl_policies_make(
         &(struct sl_policies_wish){.jobs = &rules, .namespaces = selector, .minor = 36},
         &unsuspended);
+    static const char *const names[] = {"sluice-scaled", "sluice-spark", "sluice-train-jobs",
+                                        "sluice-claims"};
     assert_true(sl_json_equal(
         selector, sl_json_path(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"),
                                "spec.matchConstraints.namespaceSelector")));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_true(sl_json_equal(
+            selector, sl_json_path(object(all, "ValidatingAdmissionPolicy", names[i]),
+                                   "spec.matchConstraints.namespaceSelector")));
+    }
     assert_false(mentions(all, "\"NotIn\""));
     sl_json_free(unsuspended);
     sl_json_free(selector);
