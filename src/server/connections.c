@@ -21,6 +21,7 @@ struct peer {
     unsigned char net[NET_BYTES];
     char name[2 * NET_BYTES + 1]; /* the same in hexadecimal digits */
     unsigned count;
+    size_t bytes; /* kept for all of its connections */
     struct peer *next;
 };
 
@@ -29,6 +30,7 @@ struct sl_connection {
     struct peer *peer;
     void *context;
     uint64_t since_ms; /* it is in its phase */
+    size_t bytes;
     int fd;
     enum sl_phase phase;
     bool ended;
@@ -127,6 +129,7 @@ void sl_connection_close(struct sl_connections *all, struct sl_connection *c)
     if (c->next != NULL) {
         c->next->previous = c->previous;
     }
+    sl_connection_hold(c, 0);
     leave_peer(all, c->peer);
     all->count--;
     all->ended -= c->ended;
@@ -138,6 +141,13 @@ void sl_connection_phase(struct sl_connection *c, enum sl_phase phase, uint64_t 
     SL_PRE(c != NULL);
     c->phase = phase;
     c->since_ms = now_ms;
+}
+
+void sl_connection_hold(struct sl_connection *c, size_t bytes)
+{
+    SL_PRE(c != NULL && c->peer->bytes >= c->bytes);
+    c->peer->bytes += bytes - c->bytes;
+    c->bytes = bytes;
 }
 
 void sl_connection_set_context(struct sl_connection *c, void *context)
@@ -231,14 +241,16 @@ bool sl_connections_end_body(struct sl_connections *all, const struct sl_connect
     struct sl_connection *found = NULL;
     for (struct sl_connection *c = all->first; c != NULL; c = c->next) {
         if (c != but && !c->ended && c->phase == SL_PHASE_BODY &&
-            (found == NULL || c->since_ms <= found->since_ms)) {
+            (found == NULL || c->peer->bytes > found->peer->bytes ||
+             (c->peer->bytes == found->peer->bytes && c->since_ms <= found->since_ms))) {
             found = c;
         }
     }
-    if (found != NULL) {
-        end(all, found, &all->tally.for_room);
+    if (found == NULL || (but != NULL && but->peer->bytes > found->peer->bytes)) {
+        return false;
     }
-    return found != NULL;
+    end(all, found, &all->tally.for_room);
+    return true;
 }
 
 static bool is_late(const struct sl_connections *all, const struct sl_connection *c,

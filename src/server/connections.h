@@ -8,6 +8,7 @@
 #ifndef SL_SERVER_CONNECTIONS_H
 #define SL_SERVER_CONNECTIONS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -54,7 +55,10 @@ unsigned sl_connections_count(
 bool sl_connections_make_room(struct sl_connections *all, uint64_t now_ms);
 /* The same where no place, but something else is short: ends one in any case. */
 bool sl_connections_end_one(struct sl_connections *all, uint64_t now_ms);
-/* Ends the one that is sending a body for the longest time, but not `but`: false when there is no other. */
+/* So many bytes of bodies are kept for it. */
+void sl_connection_hold(struct sl_connection *c, size_t bytes);
+/* Ends a connection that is sending a body, but not `but`: of the peer for which the most bytes are kept, the one that does so for
+ * the longest time. False when there is no other, or `but` is the peer's that has more than any other. */
 bool sl_connections_end_body(struct sl_connections *all, const struct sl_connection *but);
 /* Ends those that are late and those whose clients hung up. To be called every now and then. */
 void sl_connections_sweep(struct sl_connections *all, uint64_t now_ms);

@@ -98,6 +98,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     unlink_exchange(context, x);
     sl_connection_phase(x->place, SL_PHASE_IDLE, sl_http_now_ms());
     x->server->bodies -= x->held;
+    sl_connection_hold(x->place, 0);
     sl_request_fini(&x->request);
     sl_buf_fini(&x->piece);
     sl_mem_free(x);
@@ -266,7 +267,9 @@ static bool serve(struct exchange *x)
     }
     x->served = true;
     if (verdict == SL_VERDICT_PASS) {
+        uint64_t start_ns = uv_hrtime();
         sl_rest_serve(&x->request);
+        sl_http_body_read(x, uv_hrtime() - start_ns);
     }
     return true;
 }
@@ -294,6 +297,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return MHD_NO;
     }
     sl_connection_phase(x->place, SL_PHASE_ANSWER, sl_http_now_ms());
+    if (!x->served && sl_http_body_waits(x)) {
+        x->deferred = x->yields = x->server->yielded = true;
+        suspend(x);
+        return MHD_YES; /* resume_yielded goes on */
+    }
     if (!x->served && !serve(x)) {
         return MHD_YES; /* sl_server_ask_again goes on */
     }
@@ -474,12 +482,27 @@ void sl_http_on_accept(uv_poll_t *accept, int status, int events)
     sl_http_run(server);
 }
 
+/* The next of the large bodies, if it is time for it. */
+static void resume_deferred(struct sl_server *server)
+{
+    struct exchange *x = sl_http_body_next(server);
+    if (x != NULL) {
+        x->deferred = x->yields = false;
+        x->granted = true;
+        sl_http_resume(x);
+    }
+    for (x = server->exchanges; x != NULL; x = x->next) {
+        server->yielded = server->yielded || x->deferred;
+    }
+}
+
 /* Streams and requests that gave others their turn go on. */
 static void resume_yielded(struct sl_server *server)
 {
     server->yielded = false;
+    resume_deferred(server);
     for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
-        if (x->suspended && x->yields) {
+        if (x->suspended && x->yields && !x->deferred) {
             if (!x->streaming) {
                 sl_rest_serve(&x->request);
             }
@@ -497,6 +520,7 @@ void sl_http_on_prepare(uv_prepare_t *prepare)
     SL_PRE(prepare != NULL);
     struct sl_server *server = prepare->data;
     bool dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
+    server->large_read = false;
     if (dirty) {
         (void)sl_store_commit(server->rest.store,
                               NULL); /* sent to waiting requests by sl_http_on_commit */

@@ -3,11 +3,13 @@
 
 /* Bodies of requests: authorization comes before reading, and there is a limit for each and for all
  * together. */
+#include <stdio.h>
 #include <string.h>
 
 #include "server/http_parts.h"
 #include "base/check.h"
 
+#define LARGE_BYTES (1u << 20)
 #define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
 
 static bool has_body(const struct exchange *x)
@@ -44,6 +46,7 @@ static void hold_body(struct exchange *x)
 {
     x->server->bodies += x->request.body.cap - x->held;
     x->held = x->request.body.cap;
+    sl_connection_hold(x->place, x->held);
 }
 
 /* All bodies together are at their limit: the one that is longest on its way goes, and without any such this one. */
@@ -74,4 +77,42 @@ bool sl_http_body_take(struct exchange *x, const char *data, size_t size)
     sl_buf_add(&r->body, data, size);
     hold_body(x);
     return true;
+}
+
+bool sl_http_body_waits(const struct exchange *x)
+{
+    SL_PRE(x != NULL);
+    const struct sl_server *s = x->server;
+    bool free = !s->large_read && uv_hrtime() >= s->large_after_ns && sl_http_body_next(s) == NULL;
+    return x->request.body.len >= LARGE_BYTES && !x->granted && !free;
+}
+
+void sl_http_body_read(struct exchange *x, uint64_t took_ns)
+{
+    SL_PRE(x != NULL);
+    if (x->request.body.len >= LARGE_BYTES) {
+        x->server->large_read = true;
+        x->server->large_after_ns = uv_hrtime() + took_ns;
+        (void)snprintf(x->server->large_peer, sizeof x->server->large_peer, "%s",
+                       sl_connection_peer(x->place));
+    }
+}
+
+/* The list has the newest first. */
+struct exchange *sl_http_body_next(const struct sl_server *server)
+{
+    SL_PRE(server != NULL);
+    struct exchange *found = NULL;
+    bool found_other = false;
+    if (server->large_read || uv_hrtime() < server->large_after_ns) {
+        return NULL;
+    }
+    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
+        bool other = strcmp(sl_connection_peer(x->place), server->large_peer) != 0;
+        if (x->deferred && (other || !found_other)) {
+            found = x;
+            found_other = other;
+        }
+    }
+    return found;
 }

@@ -18,8 +18,9 @@ struct exchange { /* one request on its way */
     struct sl_connection *place;
     struct exchange *previous, *next;
     bool begun, served, suspended, streaming, stream_ended, yields;
-    bool asked;          /* suspended until the guard is asked again */
-    struct sl_buf piece; /* of the stream, and how much of it is out */
+    bool deferred, granted; /* its large body waits to be read; it does not any more */
+    bool asked;             /* suspended until the guard is asked again */
+    struct sl_buf piece;    /* of the stream, and how much of it is out */
     size_t piece_at, discarded;
     size_t held; /* bytes of its body in memory, of the server's `bodies` */
 };
@@ -32,6 +33,9 @@ struct sl_server {
     uint64_t told, tell_at_ms; /* of connections that were ended for others */
     struct sl_tls *tls;
     size_t bodies, bodies_max; /* bytes of all bodies in memory */
+    uint64_t large_after_ns;   /* the next large one is not read before */
+    bool large_read;           /* in this turn */
+    char large_peer[40];       /* whose the last one was */
     int listen_fd;
     uv_poll_t poll, accept;
     uv_prepare_t prepare;
@@ -50,6 +54,13 @@ const char *sl_http_header(const struct exchange *x, const char *name); /* NULL:
 void sl_http_body_begin(struct exchange *x);
 /* The next piece. False when the client sends on and on. */
 bool sl_http_body_take(struct exchange *x, const char *data, size_t size);
+
+/* Large bodies take long to read. Of all that are here one is read in a turn of the loop, and then not before the loop has had as
+ * much time for others as that took; those of other peers come before those of the last one's. True: this one has to wait. */
+bool sl_http_body_waits(const struct exchange *x);
+void sl_http_body_read(struct exchange *x, uint64_t took_ns);
+/* Which is read next: NULL: none, or not yet. */
+struct exchange *sl_http_body_next(const struct sl_server *server);
 
 /* --- http.c ---------------------------------------------------------------------------------- */
 extern const struct sl_mhd_calls sl_http_calls; /* but for the context */

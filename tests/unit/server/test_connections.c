@@ -189,6 +189,31 @@ static void test_connections_oldest_body_makes_room(void **state)
     assert_false(sl_connections_end_body(f->all, f->ends[0].connection));
 }
 
+/* Who sends much does not take another's place. */
+static void test_connections_body_of_the_peer_with_most_bytes_makes_room(void **state)
+{
+    struct fixture *f = *state;
+    struct end *lone = join(f, "10.0.0.1", 0);
+    sl_connection_phase(lone->connection, SL_PHASE_BODY, 1);
+    sl_connection_hold(lone->connection, 100);
+    for (unsigned i = 0; i < 2; i++) {
+        struct end *end = join(f, "10.0.0.2", 5);
+        sl_connection_phase(end->connection, SL_PHASE_BODY, 5 + i);
+        sl_connection_hold(end->connection, 99);
+    }
+    assert_true(sl_connections_end_body(f->all, f->ends[2].connection));
+    assert_true(is_ended(&f->ends[1]));
+    assert_false(is_ended(lone));
+    sl_connection_close(f->all, f->ends[1].connection);
+    f->ends[1].connection = NULL;
+    sl_connection_hold(f->ends[2].connection, 150);
+    assert_false(sl_connections_end_body(f->all, f->ends[2].connection)); /* it goes itself */
+    assert_false(is_ended(lone));
+    sl_connection_hold(f->ends[2].connection, 50);
+    assert_true(sl_connections_end_body(f->all, f->ends[2].connection));
+    assert_true(is_ended(lone));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 /* Who shares what one client may use. */
 static void test_connections_name_their_peer_by_its_address_or_network(void **state)
@@ -213,6 +238,7 @@ int main(void)
         CASE(test_connections_late_ones_are_ended),
         CASE(test_connections_clients_that_hung_up_are_seen),
         CASE(test_connections_oldest_body_makes_room),
+        CASE(test_connections_body_of_the_peer_with_most_bytes_makes_room),
         CASE(test_connections_name_their_peer_by_its_address_or_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,13 +33,22 @@ struct fixture {
     pthread_t thread;
     unsigned port, pages_port;
     bool running;
+    uv_prepare_t turn;
+    unsigned turns;
 };
+
+static void on_turn(uv_prepare_t *turn)
+{
+    struct fixture *f = turn->data;
+    f->turns++;
+}
 
 static void on_stop(uv_async_t *async)
 {
     struct fixture *f = async->data;
     sl_server_stop(f->server);
     sl_server_stop(f->pages);
+    uv_close((uv_handle_t *)&f->turn, NULL);
     uv_close((uv_handle_t *)async, NULL);
 }
 
@@ -85,9 +94,23 @@ static void on_answer(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, NULL);
 }
 
+/* In which turn of the loop they were answered. */
+static struct {
+    unsigned large[2], large_count, small;
+    _Atomic bool busy;
+} answered;
+
 static void answer_question(void *context, const struct sl_json *body, struct sl_server_page *page)
 {
     struct fixture *f = *(struct fixture **)context;
+    if (sl_json_path_bool(body, "busy", false)) {
+        answered.busy = true;
+        usleep(300000);
+    } else if (sl_json_has(body, "large")) {
+        answered.large[answered.large_count++ % 2] = f->turns;
+    } else if (sl_json_has(body, "small")) {
+        answered.small = f->turns;
+    }
     if (!sl_json_path_bool(body, "hard", false)) {
         sl_buf_text(&page->body, "{\"answer\":1}");
         return;
@@ -126,7 +149,9 @@ static int setup(void **state)
     assert_int_equal(sl_server_start(&f->loop, NULL, &pages, &f->pages, &e), SL_CODE_OK);
     f->pages_port = sl_server_port(f->pages);
     assert_int_equal(uv_async_init(&f->loop, &f->stop, on_stop), 0);
-    f->stop.data = f;
+    assert_int_equal(uv_prepare_init(&f->loop, &f->turn), 0);
+    assert_int_equal(uv_prepare_start(&f->turn, on_turn), 0);
+    f->stop.data = f->turn.data = f;
     assert_int_equal(pthread_create(&f->thread, NULL, run_loop, f), 0);
     f->running = true;
     *state = f;
@@ -464,6 +489,52 @@ static void test_http_bodies_together_have_a_limit(void **state)
     sl_buf_fini(&in);
 }
 
+/* However many have come at once: in between others have their turn. */
+static void test_http_large_bodies_are_read_one_in_a_turn(void **state)
+{
+    struct fixture *f = *state;
+    static const char begin[] = "{\"large\":\"", end[] = "\"}";
+    size_t size = (1u << 20) + 100;
+    struct sl_buf in = {0}, small = {0};
+    char *body = sl_mem_new(1, size + 1);
+    int fds[3], busy = dial(f);
+    memset(body, 'x', size);
+    memcpy(body, begin, strlen(begin));
+    memcpy(body + size - strlen(end), end, strlen(end));
+    answered.large_count = answered.small = 0;
+    answered.busy = false;
+    for (int i = 0; i < 3; i++) {
+        fds[i] = dial(f);
+        if (i < 2) { /* each keeps its last bytes back */
+            static const char head[] = "POST /question HTTP/1.1\r\nHost: localhost\r\nConnection: "
+                                       "close\r\nContent-Type: application/json\r\n"
+                                       "Content-Length: 1048676\r\n\r\n";
+            say(fds[i], head, strlen(head));
+            say(fds[i], body, size - 10);
+        }
+    }
+    assert_int_equal(ask(f, "GET", "/api", NULL, &in), 200); /* all that is read by now */
+    request(busy, "POST", "/question", "Connection: close\r\n", "{\"busy\":true}");
+    while (!answered.busy) {
+        usleep(1000);
+    }
+    say(fds[0], body + size - 10, 10);
+    say(fds[1], body + size - 10, 10);
+    request(fds[2], "POST", "/question", "Connection: close\r\n", "{\"small\":1}");
+    for (int i = 0; i < 3; i++) {
+        sl_buf_reset(i < 2 ? &in : &small);
+        hear(fds[i], i < 2 ? &in : &small, "{\"answer\":1}");
+        (void)close(fds[i]);
+    }
+    assert_int_equal(answered.large_count, 2);
+    assert_true(answered.large[0] < answered.large[1]);
+    assert_true(answered.small < answered.large[1]);
+    (void)close(busy);
+    sl_mem_free(body);
+    sl_buf_fini(&in);
+    sl_buf_fini(&small);
+}
+
 static void test_http_two_lengths_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -737,6 +808,7 @@ int main(void)
         CASE(test_http_body_over_the_limit_is_413),
         CASE(test_http_unfinished_header_is_ended),
         CASE(test_http_bodies_together_have_a_limit),
+        CASE(test_http_large_bodies_are_read_one_in_a_turn),
         CASE(test_http_two_lengths_are_refused),
         CASE(test_http_pages_take_no_body),
         CASE(test_http_newcomers_are_served_beside_idlers),
