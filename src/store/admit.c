@@ -53,6 +53,9 @@ void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *obje
 {
     const struct sl_admit_world world = world_of(s);
     bool job = sl_kind_is_job(kind);
+    if (s->guard_queues && (kind == SL_KIND_CLUSTER_QUEUE || kind == SL_KIND_RESOURCE_FLAVOR)) {
+        sl_admit_new(&world, SL_ADMIT_GUARD, false, "", object);
+    }
     if ((!job && (kind != SL_KIND_POD || !s->gate_pods)) || spared(sl_object_namespace(object)) ||
         of_a_job(s, kind, object)) {
         return;
@@ -85,4 +88,10 @@ void sl_store_gate_pods(struct sl_store *s, bool on)
 {
     SL_PRE(s != NULL);
     s->gate_pods = on;
+}
+
+void sl_store_guard_queues(struct sl_store *s, bool on)
+{
+    SL_PRE(s != NULL);
+    s->guard_queues = on;
 }

@@ -19,6 +19,9 @@ enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_err
 void sl_store_close(struct sl_store *s);
 /* Shall plain Pods that name a queue be marked and gated when they are created? Off at first. */
 void sl_store_gate_pods(struct sl_store *s, bool on);
+/* Shall ClusterQueues and ResourceFlavors have the finalizer that keeps what is in use when they are created? Off at first: a
+ * controller has to take it off again. */
+void sl_store_guard_queues(struct sl_store *s, bool on);
 
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
  * given, too: not to be changed. Defaults and validation included. */

@@ -72,6 +72,10 @@ class Scene(unittest.TestCase):
     def tearDown(self):
         for kind in CLUSTER_KINDS:
             self.plane.request("DELETE", f"{KUEUE}/{kind}")
+        for kind in ("clusterqueues", "resourceflavors"): # guarded from the beginning, and no daemon may be there that lets them go
+            for left in self.plane.request("GET", f"{KUEUE}/{kind}")[1].get("items", []):
+                self.plane.request("PATCH", f"{KUEUE}/{kind}/{left['metadata']['name']}", {"metadata": {"finalizers": None}},
+                                   "application/merge-patch+json")
         self.plane.request("DELETE", f"/api/v1/namespaces/{self.namespace}")
 
     PLURALS = {"Namespace": "api/v1/namespaces", "Node": "api/v1/nodes", "Pod": "api/v1/namespaces/{ns}/pods",

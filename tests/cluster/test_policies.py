@@ -184,6 +184,14 @@ class Policies(Scene):
         self.patched(path, {"metadata": {"finalizers": None}})
 
     # --- queues -------------------------------------------------------------------------------------------------
+    def test_queues_and_flavors_are_guarded_from_the_beginning(self):
+        """No daemon is there, and the finalizer is, once, as Kueue's webhooks put it on."""
+        for kind, more in (("ClusterQueue", {}), ("ResourceFlavor", {"finalizers": ["a.com/x"]})):
+            made = self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": "guarded", **more}, "spec": {}})
+            self.assertEqual(made["metadata"]["finalizers"], [*more.get("finalizers", []), "kueue.x-k8s.io/resource-in-use"])
+        self.assertNotIn("finalizers", self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort",
+                                                    "metadata": {"name": "guarded"}, "spec": {}})["metadata"])
+
     def test_fields_without_effect_are_warned_of(self):
         queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "idle"},
                  "spec": {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}, "resourceGroups": [

@@ -14,6 +14,7 @@
 #define TOGETHER "kueue.x-k8s.io/podset-group-name"
 #define OFFSET "kueue.x-k8s.io/pod-index-offset"
 #define INDEX "kueue.x-k8s.io/pod-group-pod-index"
+#define IN_USE "kueue.x-k8s.io/resource-in-use"
 #define DEFAULT_NAME "default" /* of either */
 
 static const char *label_of(const struct sl_json *object, const char *key)
@@ -203,6 +204,9 @@ void sl_admit_new(const struct sl_admit_world *w, unsigned acts, bool unnamed, c
     }
     if ((acts & SL_ADMIT_PARENT) != 0) {
         mark_parent(object, unnamed);
+    }
+    if ((acts & SL_ADMIT_GUARD) != 0) {
+        append_missing(sl_json_path_make(object, "metadata"), "finalizers", NULL, IN_USE);
     }
 }
 

@@ -24,7 +24,9 @@ enum sl_admit_act {
     SL_ADMIT_GATE = 1 << 4,        /* marks, a finalizer and gates of a pod */
     SL_ADMIT_RAY_SERVICE = 1 << 6, /* spec.rayClusterConfig.suspend */
     SL_ADMIT_TEMPLATE = 1 << 5,    /* queue and class go on to the pod template */
-    SL_ADMIT_PARENT = 1 << 7       /* which says that its pods are a group of their parent's */
+    SL_ADMIT_PARENT = 1 << 7,      /* which says that its pods are a group of their parent's */
+    SL_ADMIT_GUARD =
+        1 << 8 /* the finalizer of what may be in use: ClusterQueues and ResourceFlavors */
 };
 
 /* Of what belongs to no job that is queued, `acts` in this order. `unnamed`: manageJobsWithoutQueueName, so that what names no

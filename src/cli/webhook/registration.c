@@ -24,10 +24,11 @@ static const struct {
             {"sluice-suspend-ray-services", SL_ADMIT_RAY_SERVICE},
             {"sluice-pod-templates", SL_ADMIT_TEMPLATE},
             {"sluice-pod-parents", SL_ADMIT_PARENT},
+            {"sluice-guard-queues", SL_ADMIT_GUARD},
             {"sluice-gate-pods", SL_ADMIT_GATE}};
 #define ACT_COUNT (sizeof acts / sizeof acts[0])
 #define OF_MAKERS ((unsigned)SL_ADMIT_TEMPLATE | (unsigned)SL_ADMIT_PARENT) /* of pods */
-#define OF_JOBS (~OF_MAKERS)                                                /* and of pods */
+#define OF_JOBS (~(OF_MAKERS | (unsigned)SL_ADMIT_GUARD))                   /* and of pods */
 
 struct sl_webhook_rules {
     struct sl_json *policies; /* all, as they are printed */
@@ -226,7 +227,9 @@ static void add_mutating(struct sl_json *list, const struct sl_webhook_rules *r,
         {"mpods.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, OF_JOBS, true, false),
          r->namespaces, conditions_of(r, SL_ADMIT_GATE)},
         {"mtemplates.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, OF_MAKERS, false, false),
-         r->namespaces, conditions_of(r, SL_ADMIT_TEMPLATE)}};
+         r->namespaces, conditions_of(r, SL_ADMIT_TEMPLATE)},
+        {"mqueues.sluice.dev", SL_WEBHOOK_MUTATE_PATH, rules_new(r, SL_ADMIT_GUARD, false, false),
+         NULL, NULL}};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         add_webhook(list, &wishes[i], place, authorities);
     }

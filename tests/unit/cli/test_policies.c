@@ -341,9 +341,9 @@ static void test_policies_are_for_the_namespaces_of_the_configuration(void **sta
         selector, sl_json_path(object(all, "MutatingAdmissionPolicy", "sluice-gate-pods"),
                                "spec.matchConstraints.namespaceSelector")));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        assert_true(sl_json_equal(
-            selector, sl_json_path(object(all, "ValidatingAdmissionPolicy", names[i]),
-                                   "spec.matchConstraints.namespaceSelector")));
+        assert_true(
+            sl_json_equal(selector, sl_json_path(object(all, "ValidatingAdmissionPolicy", names[i]),
+                                                 "spec.matchConstraints.namespaceSelector")));
     }
     assert_false(mentions(all, "\"NotIn\""));
     sl_json_free(unsuspended);

@@ -77,6 +77,9 @@ static void test_registration_is_for_the_kinds_that_are_managed(void **state)
     const struct sl_json *rules = sl_json_get(hook(o, "mjobs.sluice.dev"), "rules");
     assert_null(hook(o, "mpods.sluice.dev"));
     assert_null(hook(o, "mtemplates.sluice.dev"));
+    const struct sl_json *queues = sl_json_get(hook(o, "mqueues.sluice.dev"), "rules");
+    assert_string_equal(sl_json_path_text(queues, "0.resources.0", ""), "clusterqueues");
+    assert_null(sl_json_get(hook(o, "mqueues.sluice.dev"), "namespaceSelector"));
     assert_int_equal(sl_json_len(rules), 1); /* the policies' rules are the same then */
     assert_int_equal(sl_json_len(sl_json_path(rules, "0.resources")), 1);
     assert_string_equal(sl_json_path_text(rules, "0.resources.0", ""), "jobs");
@@ -92,7 +95,8 @@ static void test_registration_knows_every_mutating_policy(void **state)
     (void)state;
     static const char *const known[] = {"sluice-default-queue", "sluice-default-priority",
                                         "sluice-suspend-jobs",  "sluice-suspend-kubeflow-jobs",
-                                        "sluice-gate-pods",     "sluice-pod-templates"};
+                                        "sluice-gate-pods",     "sluice-pod-templates",
+                                        "sluice-guard-queues"};
     struct sl_json *unsuspended, *names = sl_json_new_list();
     const struct sl_policies_wish wish = {.jobs = &all_kinds, .minor = SL_POLICIES_ALL};
     struct sl_json *all = sl_policies_make(&wish, &unsuspended);
@@ -118,8 +122,13 @@ static void test_registration_rules_come_from_the_policies(void **state)
     struct sl_webhook_rules *r = sl_webhook_rules_new(&all_kinds, NULL);
     struct sl_webhook w = {0};
     sl_webhook_rules_fill(r, &w);
-    assert_int_equal(w.policy_count, 5); /* without adapters there is no runPolicy */
+    assert_int_equal(w.policy_count, 6); /* without adapters there is no runPolicy */
     for (size_t i = 0; i < w.policy_count; i++) {
+        if (w.policies[i].act == SL_ADMIT_GUARD) {
+            assert_true(sl_json_has_text(sl_json_path(w.policies[i].rules, "0.resources"),
+                                         "resourceflavors"));
+            continue; /* no job makes such objects */
+        }
         assert_true(sl_json_has_text(w.policies[i].owners, "batch/Job"));
         assert_false(sl_json_has_text(w.policies[i].owners, "Job"));
     }

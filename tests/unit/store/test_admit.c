@@ -38,6 +38,24 @@ static void test_admit_queued_pod_is_marked_and_gated(void **state)
     sl_json_free(o);
 }
 
+/* From the beginning, so that nothing can be deleted in between that others use already. */
+static void test_admit_queues_and_flavors_are_guarded(void **state)
+{
+    struct fixture *f = *state;
+    static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_CLUSTER_QUEUE,
+                                         SL_KIND_COHORT};
+    for (size_t i = 0; i < 6; i++) {
+        char body[64];
+        (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"x%zu\"},\"spec\":{}}", i);
+        sl_store_guard_queues(f->store, i >= 3);
+        struct sl_json *o = apply(f, create(kinds[i % 3], ""), body);
+        assert_non_null(o);
+        assert_string_equal(sl_json_path_text(o, "metadata.finalizers.0", ""),
+                            i == 3 || i == 4 ? "kueue.x-k8s.io/resource-in-use" : "");
+        sl_json_free(o);
+    }
+}
+
 static void test_admit_what_is_there_is_not_added_again(void **state)
 {
     struct fixture *f = *state;
@@ -235,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_admit_queued_pod_is_marked_and_gated),
         TEST(test_admit_what_is_there_is_not_added_again),
+        TEST(test_admit_queues_and_flavors_are_guarded),
         TEST(test_admit_pods_without_a_queue_stay_as_they_are),
         TEST(test_admit_pods_of_a_job_stay_as_they_are),
         TEST(test_admit_pods_that_only_say_that_they_are_of_a_job_are_gated),
