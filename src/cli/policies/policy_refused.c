@@ -117,7 +117,8 @@ static void print_filled(const char *path, bool filled, struct sl_buf *out)
 {
     sl_buf_text(out, filled ? "[" : "![");
     print_value(path, out);
-    sl_buf_text(out, "].exists(v, v != null && (type(v) == list || type(v) == map) && v.size() > 0)");
+    sl_buf_text(out,
+                "].exists(v, v != null && (type(v) == list || type(v) == map) && v.size() > 0)");
 }
 
 static bool print_rule(const struct sl_json *rule, struct sl_buf *out)
