@@ -407,6 +407,22 @@ static void test_parents_evicted_with_members_stop_with_them(void **state)
     assert_int_equal(stopped, 0); /* that is said when the members have been looked at */
 }
 
+/* Its pods may come late; it is left over when what would make them is deleted, too. */
+static void test_parents_workload_without_members_is_not_left_over(void **state)
+{
+    struct fixture *f = *state;
+    put_set(f, 1, QUEUE, "1");
+    show_workload(f, f->set, "a");
+    (void)sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_true(sl_workload_has_finalizer(workload(f, f->set, "a")));
+    forget(f, f->set, "a");
+    show_workload(f, f->set, "a");
+    (void)sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_false(sl_workload_has_finalizer(workload(f, f->set, "a")));
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static void test_parents_workload_of_the_old_name_is_kept(void **state)
@@ -515,6 +531,7 @@ int main(void)
         CASE(test_parents_that_ask_for_other_pods_are_counted_anew),
         CASE(test_parents_evicted_without_pods_are_stopped),
         CASE(test_parents_evicted_with_members_stop_with_them),
+        CASE(test_parents_workload_without_members_is_not_left_over),
         CASE(test_parents_workload_of_the_old_name_is_kept),
         CASE(test_parents_workload_of_something_else_is_a_conflict),
         CASE(test_parents_each_group_has_a_workload_and_others_go),
