@@ -60,7 +60,7 @@ YAML
 } >"$dir/config.yaml"
 if [ -n "${KUEUE_MANAGER:-}" ]; then
     mkdir -p "$dir/certs"
-    metrics=$(sed -n "s/^metrics: {/{\"bindAddress\":\"127.0.0.1:$((port + 2))\",/p" <<<"$given")
+    metrics=$(sed -n "s/^metrics: //p" <<<"$given" | sed 's/"bindAddress":"[^"]*",\{0,1\}//' | sed "s/^{/{\"bindAddress\":\"127.0.0.1:$((port + 2))\",/")
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 \
         -keyout "$dir/certs/tls.key" -out "$dir/certs/tls.crt" >/dev/null 2>&1
     # it looks for its metrics' certificate there and nowhere else
@@ -76,6 +76,7 @@ YAML
     pid=$!
     "$(dirname "$0")/read_metrics.py" $((port + 3)) "https://127.0.0.1:$((port + 2))/metrics" "$(token)" >"$dir/metrics.log" 2>&1 &
     reader=$!
+    trap 'kill $reader 2>/dev/null' EXIT
 else
     setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
     echo "$given" >>"$dir/config.yaml"
