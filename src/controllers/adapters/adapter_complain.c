@@ -103,3 +103,13 @@ void sl_check_type_of(struct sl_complaint *c, const struct sl_json *map, const c
         sl_complain(c, key, "must be %s", name);
     }
 }
+
+void sl_check_place(struct sl_complaint *c, const struct sl_json *map, const char *key,
+                    bool required)
+{
+    const char *text = sl_json_text(sl_json_get(map, key), "");
+    sl_check_path(c, map, key, required);
+    if (text[0] != '\0' && text[strlen(text) - 1] == ']') {
+        sl_complain(c, key, "must end with a name, not with brackets");
+    }
+}

@@ -30,9 +30,15 @@ void sl_check_text_of(struct sl_complaint *c, const struct sl_json *map, const c
                       bool required);
 void sl_check_type_of(struct sl_complaint *c, const struct sl_json *map, const char *key,
                       enum sl_json_type type, const char *name);
-/* A list of rules (adapter_check.c). */
+/* Of what is written, too: its last part is a key that can be set. */
+void sl_check_place(struct sl_complaint *c, const struct sl_json *map, const char *key,
+                    bool required);
+/* adapter_check_rules.c */
+void sl_check_number(struct sl_complaint *c, const struct sl_json *number, const char *key);
 void sl_check_rules(struct sl_complaint *c, const struct sl_json *map, const char *key,
                     bool required);
+void sl_check_pod_sets(struct sl_complaint *c,
+                       const struct sl_json *doc); /* adapter_check_sets.c */
 /* The objects that jobs refer to, and a pod set's patches (adapter_check_with.c). */
 void sl_check_with(struct sl_complaint *c, const struct sl_json *doc);
 void sl_check_patches(struct sl_complaint *c, const struct sl_json *set);
