@@ -112,9 +112,8 @@ static void check_rule(struct sl_complaint *c, const struct sl_json *rule)
     } else if (sl_json_has(rule, "sum")) {
         check_sum_rule(c, rule);
     } else if (sl_json_has(rule, "path")) {
-        sl_check_keys(c, rule, " path key in default present filled not ");
+        sl_check_keys(c, rule, " path in default present filled not ");
         sl_check_path(c, rule, "path", true);
-        sl_check_text_of(c, rule, "key", false);
         sl_check_type_of(c, rule, "in", SL_JSON_LIST, "a list of values");
         sl_check_type_of(c, rule, "present", SL_JSON_BOOL, "true or false");
         sl_check_type_of(c, rule, "filled", SL_JSON_BOOL, "true or false");

@@ -39,7 +39,7 @@ void sl_adapter_refuse(const struct sl_json *refusals, const struct sl_json *obj
 /* A number: 3, a path, {path, default, minus}, {min|max: [numbers]}, {choose: [{when, use}]} or a list of numbers, their
  * product. */
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
-/* Does the rule hold? {condition}, {path, key, in|present|filled, default}, {sum, of, above|atLeast} or {some, where}, each with
+/* Does the rule hold? {condition}, {path, in|present|filled, default}, {sum, of, above|atLeast} or {some, where}, each with
  * an optional `not`. */
 bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object);
 bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object);

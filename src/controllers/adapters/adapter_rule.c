@@ -121,9 +121,6 @@ static bool is_filled(const struct sl_json *value)
 static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
 {
     const struct sl_json *value = sl_json_path(object, sl_json_path_text(rule, "path", ""));
-    if (sl_json_has(rule, "key")) {
-        value = sl_json_get(value, sl_json_path_text(rule, "key", ""));
-    }
     if (sl_json_has(rule, "present")) {
         return (sl_json_type(value) != SL_JSON_NULL) == sl_json_path_bool(rule, "present", true);
     }

@@ -579,8 +579,6 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
          "f.yaml: podSets[0].count.max: must be a list of numbers"},
         {HEAD SETS "suspend: s\nready: [{some: l}]\nactive: [{condition: A}]\n",
          "f.yaml: ready[0].where: is required"},
-        {HEAD SETS "suspend: s\nready: [{path: l, key: 1, in: [a]}]\nactive: [{condition: A}]\n",
-         "f.yaml: ready[0].key: must be a text"},
         {"apiVersion: v1\nkind: Thing\nplural: things\nsuspend: s\n" SETS TAIL,
          "f.yaml: apiVersion \"v1\""},
         {"apiVersion: batch/v1\nkind: Job\nplural: jobs\nsuspend: s\n" SETS TAIL,
