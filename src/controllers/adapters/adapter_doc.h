@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* An adapter's document, in parts: adapter_check.c says whether it makes sense, adapter_rule.c answers its rules and
+/* An adapter's document, in parts: files/ says whether it makes sense, adapter_rule.c answers its rules and
  * numbers about an object, adapter_adds.c completes templates, adapter.c is the framework over it. Inside the adapters only. */
 #ifndef SL_CONTROLLERS_ADAPTER_DOC_H
 #define SL_CONTROLLERS_ADAPTER_DOC_H
@@ -13,8 +13,6 @@ struct sl_adapter {
     struct sl_json *doc;
 };
 
-/* INVALID: *e says "FILE: FIELD: what is wrong", of the first thing that is. */
-enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struct sl_error *e);
 const struct sl_json *sl_adapter_doc(const struct sl_framework *f);
 /* Fill the functions of the framework. */
 void sl_adapter_init(struct sl_adapter *a);

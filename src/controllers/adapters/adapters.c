@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "controllers/adapters/adapter_doc.h"
+#include "controllers/files/file_check.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static enum sl_code register_referred(const char *file, const struct sl_json *do
 static enum sl_code add_document(const char *file, struct sl_json *doc, struct sl_error *e)
 {
     enum sl_kind kind = SL_KIND_COUNT;
-    enum sl_code code = sl_adapter_check(file, doc, e);
+    enum sl_code code = sl_file_check(file, doc, e);
     code = code == SL_CODE_OK ? register_kind(file, doc, &kind, e) : code;
     code = code == SL_CODE_OK ? register_referred(file, doc, e) : code;
     if (code != SL_CODE_OK) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Does an adapter file make sense? One complaint, about the first thing that does not, with file and field. */
-#include "controllers/adapters/adapter_complain.h"
+#include "controllers/files/file_complain.h"
 #include <string.h>
 
 static void check_endings(struct sl_complaint *c, const struct sl_json *doc)
@@ -139,7 +139,7 @@ static void check_refusals(struct sl_complaint *c, const struct sl_json *doc)
     }
 }
 
-enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struct sl_error *e)
+enum sl_code sl_file_check(const char *file, const struct sl_json *doc, struct sl_error *e)
 {
     struct sl_complaint c = {.file = file, .e = e};
     sl_check_keys(&c, doc,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "controllers/adapters/adapter_complain.h"
+#include "controllers/files/file_complain.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

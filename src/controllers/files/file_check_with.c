@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Does it make sense what an adapter file says about objects that jobs refer to? */
-#include "controllers/adapters/adapter_complain.h"
+#include "controllers/files/file_complain.h"
 #include <string.h>
 
 #define WITH_MAX 4u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The first complaint about an adapter file, and the checks that every part of one needs. Inside the adapters only. */
-#ifndef SL_CONTROLLERS_ADAPTER_COMPLAIN_H
-#define SL_CONTROLLERS_ADAPTER_COMPLAIN_H
-#include "controllers/adapters/adapter_doc.h"
+/* The first complaint about an adapter file, and the checks that every part of one needs. Inside this folder only. */
+#ifndef SL_CONTROLLERS_FILE_COMPLAIN_H
+#define SL_CONTROLLERS_FILE_COMPLAIN_H
+#include "api/json/json.h"
 
 #define SL_COMPLAINT_WHERE_SIZE 192
 
@@ -33,13 +33,12 @@ void sl_check_type_of(struct sl_complaint *c, const struct sl_json *map, const c
 /* Of what is written, too: its last part is a key that can be set. */
 void sl_check_place(struct sl_complaint *c, const struct sl_json *map, const char *key,
                     bool required);
-/* adapter_check_rules.c */
+/* file_check_rules.c */
 void sl_check_number(struct sl_complaint *c, const struct sl_json *number, const char *key);
 void sl_check_rules(struct sl_complaint *c, const struct sl_json *map, const char *key,
                     bool required);
-void sl_check_pod_sets(struct sl_complaint *c,
-                       const struct sl_json *doc); /* adapter_check_sets.c */
-/* The objects that jobs refer to, and a pod set's patches (adapter_check_with.c). */
+void sl_check_pod_sets(struct sl_complaint *c, const struct sl_json *doc); /* file_check_sets.c */
+/* The objects that jobs refer to, and a pod set's patches (file_check_with.c). */
 void sl_check_with(struct sl_complaint *c, const struct sl_json *doc);
 void sl_check_patches(struct sl_complaint *c, const struct sl_json *set);
 #endif

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Do the pod sets of an adapter file make sense? */
-#include "controllers/adapters/adapter_complain.h"
+#include "controllers/files/file_complain.h"
+#include "controllers/work/framework.h"
 
 static void check_each(struct sl_complaint *c, const struct sl_json *set)
 {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Do the numbers and rules of an adapter file make sense? */
-#include "controllers/adapters/adapter_complain.h"
+#include "controllers/files/file_complain.h"
 
 #define DEPTH_MAX 8u
 
