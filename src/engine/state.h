@@ -109,10 +109,9 @@ struct sl_workload_entry {
     struct sl_words words; /* of its newest decisions */
     char *trouble;         /* why its object cannot be used; NULL = it can */
     bool device_claims;    /* it asks for devices that cannot be counted */
-    uint8_t mark,
-        unadmitted; /* sl_engine_mark; why it is counted as not admitted (conditions.h), and where */
-    bool oversized; /* it asks for more than the core can count */
-    bool reclaims;  /* its requests may leave out pods that ended; they may come back */
+    uint8_t mark, unadmitted; /* sl_engine_mark; why it counts as not admitted (conditions.h) */
+    bool oversized;           /* it asks for more than the core can count */
+    bool reclaims;            /* its requests may leave out pods that ended; they may come back */
     struct sl_admission *admission; /* NULL unless it holds quota */
     int64_t created_ms;
     int64_t seen_ms;           /* first, by this daemon */

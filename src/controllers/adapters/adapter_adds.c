@@ -46,6 +46,7 @@ struct sl_json *sl_adapter_completed_new(const struct sl_json *adds, const struc
 {
     SL_PRE(template != NULL);
     struct sl_json *whole = NULL;
+    const struct sl_expansion x = {.object = object};
     for (size_t i = 0; i < sl_json_len(adds); i++) {
         const struct sl_json *add = sl_json_at(adds, i);
         const struct sl_json *container = sl_json_get(add, "container");
@@ -54,8 +55,7 @@ struct sl_json *sl_adapter_completed_new(const struct sl_json *adds, const struc
         }
         whole = whole == NULL ? sl_json_clone(template) : whole;
         if (container != NULL) {
-            sl_json_append(containers_of(whole),
-                           sl_adapter_expand(container, &(struct sl_expansion){.object = object}));
+            sl_json_append(containers_of(whole), sl_adapter_expand(container, &x));
         } else {
             raise_requests(whole, sl_json_get(add, "requests"));
         }

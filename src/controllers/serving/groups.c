@@ -235,7 +235,7 @@ static bool has_members(const struct sl_job_view *v)
 }
 
 /* Its pods have been stopped, and nothing else will say so while there are none. */
-static bool tell_stopped(const struct groups *g)
+static bool note_stopped(const struct groups *g)
 {
     struct sl_job_view *v = g->v;
     if (!sl_condition_true(v->wl, "Evicted") || !sl_condition_true(v->wl, "QuotaReserved") ||
@@ -267,7 +267,7 @@ static void act(struct groups *g)
         adopt(g);
     } else if (g->size == 0) {
         hold(g);
-    } else if (tell_stopped(g)) {
+    } else if (note_stopped(g)) {
         return;
     } else if (wanted(g) != NULL && !asks_the_same(v->wl, wanted(g))) {
         rematch(g);
