@@ -182,7 +182,9 @@ static void test_daemon_pages_metrics_in_a_pod_are_guarded(void **state)
     w->options.kubeconfig = NULL;
     w->config.metrics_address = w->config.health_address = "127.0.0.1:0";
     assert_int_equal(
-        sl_daemon_guard_start(&w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop}, &w->e),
+        sl_daemon_guard_start(
+            &w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop, .choice = &w->config.tls},
+            &w->e),
         SL_CODE_OK);
     assert_int_equal(start(w), SL_CODE_OK);
     assert_null(w->servers.metrics);
@@ -199,7 +201,9 @@ static void test_daemon_pages_metrics_without_an_address_are_at_kueues(void **st
     w->options.kubeconfig = NULL;
     w->config.health_address = "0";
     assert_int_equal(
-        sl_daemon_guard_start(&w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop}, &w->e),
+        sl_daemon_guard_start(
+            &w->guard, &(struct sl_daemon_guard_start){.loop = &w->loop, .choice = &w->config.tls},
+            &w->e),
         SL_CODE_OK);
     if (start(w) == SL_CODE_OK) { /* else somebody else is there */
         assert_int_equal(sl_server_port(w->servers.guarded), 8443);

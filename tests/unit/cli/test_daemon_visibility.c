@@ -42,12 +42,13 @@ static int teardown(void **state)
 static enum sl_code start(struct world *w)
 {
     const struct sl_visibility_place place = {&w->options, &w->config, &w->pages, NULL, &w->guard};
-    enum sl_code code = sl_daemon_visibility_is_off(&w->options)
-                            ? SL_CODE_OK
-                            : sl_daemon_guard_start(&w->guard,
-                                                    &(struct sl_daemon_guard_start){
-                                                        &w->loop, NULL, w->options.tls_dir, false},
-                                                    &w->e);
+    enum sl_code code =
+        sl_daemon_visibility_is_off(&w->options)
+            ? SL_CODE_OK
+            : sl_daemon_guard_start(&w->guard,
+                                    &(struct sl_daemon_guard_start){
+                                        &w->loop, NULL, w->options.tls_dir, &w->config.tls},
+                                    &w->e);
     return code == SL_CODE_OK ? sl_daemon_visibility_start(&w->visibility, &w->loop, &place, &w->e)
                               : code;
 }
