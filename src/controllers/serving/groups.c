@@ -6,13 +6,14 @@
 #include "controllers/serving/groups.h"
 #include "api/objects/pod_shape.h"
 #include "base/check.h"
-#include "base/map.h"
 #include "controllers/jobs/podjob.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GROUPS_MAX 1000000 /* Kueue's bound, against slips of the pen */
 #define MADE_MAX 16u       /* in one look */
+#define LOOKED_MAX 64      /* groups in one look: the next one goes on */
 #define NAME_SIZE 254u
 #define INDEX_NOTE "kueue.x-k8s.io/component-workload-index"
 #define OWNER_KIND_NOTE "kueue.x-k8s.io/job-owner-gvk"
@@ -125,10 +126,6 @@ static void create(struct groups *g, int64_t index, const char *name)
     struct sl_job_view *v = g->v;
     const struct sl_json *pattern = wanted(g);
     if (pattern == NULL) {
-        return;
-    }
-    if (g->made == MADE_MAX) {
-        sl_work_add(v->r->work, v->key, SL_WORK_NOW);
         return;
     }
     char number[24];
@@ -307,20 +304,27 @@ static struct sl_json *children_new(const struct sl_job_children *children, cons
     return list;
 }
 
+/* Its name says so, with the number that it was made with. */
+static bool is_wanted(const struct groups *g, const struct sl_json *wl)
+{
+    char name[NAME_SIZE];
+    const char *number = sl_object_annotation(wl, INDEX_NOTE);
+    int64_t index = g->v->f->grouping->indexed && number != NULL ? strtoll(number, NULL, 10) : 0;
+    name_of(g, index, name);
+    return index >= 0 && index < g->count && strcmp(name, sl_object_name(wl)) == 0;
+}
+
 /* Of groups that are not wanted any more. Their pods go with them. */
-static void drop_others(const struct groups *g, struct sl_map *names)
+static void drop_others(const struct groups *g)
 {
     struct sl_job_view *v = g->v;
     struct sl_json *known = children_new(g->p->workloads, v->key);
     for (size_t i = 0; i < sl_json_len(known); i++) {
         bool absent;
         const char *name = sl_json_text(sl_json_at(known, i), "");
-        if (sl_map_get(names, name, NULL)) {
-            continue;
-        }
         v->wl =
             sl_reconciler_get(v->r, SL_KIND_WORKLOAD, sl_object_namespace(v->job), name, &absent);
-        if (v->wl != NULL && !sl_object_deleting(v->wl) && is_owned(v)) {
+        if (v->wl != NULL && !is_wanted(g, v->wl) && !sl_object_deleting(v->wl) && is_owned(v)) {
             sl_job_delete_workload(v->r, v->f->kind, v->job, v->wl);
         }
         sl_json_free(v->wl);
@@ -374,20 +378,21 @@ static void look_at_pods(const struct groups *g)
 void sl_groups_look(struct sl_parents_of *p, struct sl_job_view *v)
 {
     SL_PRE(p != NULL && v != NULL);
-    struct sl_map *names = sl_map_new();
     const struct sl_grouping *grouping = v->f->grouping;
     struct groups g = {.p = p,
                        .v = v,
                        .count = grouping->count(v->f, v->job),
                        .size = grouping->size(v->f, v->job)};
-    for (int64_t i = 0; i < g.count && i < GROUPS_MAX; i++) {
+    int64_t first = sl_parents_round(p, v->key), i = first;
+    for (; i < g.count && i < GROUPS_MAX && i < first + LOOKED_MAX && g.made < MADE_MAX; i++) {
         char name[NAME_SIZE];
         name_of(&g, i, name);
-        sl_map_put(names, name, (union sl_map_value){.number = 0});
         look_at_group(&g, i, name);
     }
-    drop_others(&g, names);
-    look_at_pods(&g);
-    sl_map_free(names);
+    if (first == 0) {
+        drop_others(&g);
+        look_at_pods(&g);
+    }
+    sl_parents_go_on(p, v->key, i < g.count && i < GROUPS_MAX ? i : 0);
     sl_json_free(g.wanted);
 }

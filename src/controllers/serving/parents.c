@@ -11,6 +11,40 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+/* What has changed: a round that is under way may have passed it. */
+static void wake(struct sl_parents_of *p, const char *key)
+{
+    union sl_map_value round;
+    sl_work_add(p->of.work.work, key, SL_WORK_NOW);
+    if (sl_map_get(p->rounds, key, &round)) {
+        sl_map_put(p->rounds, key, (union sl_map_value){.number = round.number | 1});
+    }
+}
+
+int64_t sl_parents_round(const struct sl_parents_of *p, const char *key)
+{
+    SL_PRE(p != NULL && key != NULL);
+    union sl_map_value round;
+    return sl_map_get(p->rounds, key, &round) ? (int64_t)(round.number >> 1) : 0;
+}
+
+void sl_parents_go_on(struct sl_parents_of *p, const char *key, int64_t next)
+{
+    SL_PRE(p != NULL && key != NULL && next >= 0);
+    union sl_map_value round = {0};
+    (void)sl_map_remove(p->rounds, key, &round);
+    bool again = (round.number & 1) != 0;
+    if (next > 0) {
+        sl_map_put(p->rounds, key,
+                   (union sl_map_value){.number = (uint64_t)next << 1 | (again ? 1 : 0)});
+    }
+    if (next > 0 || again) {
+        sl_work_add(p->of.work.work, key, SL_WORK_NOW);
+    }
+}
+
 /* --- the look --------------------------------------------------------------------------------- */
 
 /* Whose are its pods, by its templates: of another parent, which has made this one, or of none, then they are not gated for
@@ -79,6 +113,8 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
                             .now_ms = now_ms};
     if (one.object != NULL && !sl_object_deleting(one.object)) {
         look(p, &v);
+    } else {
+        (void)sl_map_remove(p->rounds, r->current, NULL);
     }
     sl_json_free(one.object);
 }
@@ -93,6 +129,7 @@ static void add_kind(struct sl_parents *p, const struct sl_framework *f,
     k->of.blocked = sl_map_new();
     k->of.members = sl_job_children_new();
     k->workloads = sl_job_children_new();
+    k->rounds = sl_map_new();
     sl_reconciler_init(&k->of.work, f->name, client, events);
     k->of.work.self = k;
     k->of.work.reconcile = reconcile;
@@ -122,6 +159,7 @@ void sl_parents_fini(struct sl_parents *p)
         sl_map_free(p->kinds[i].of.blocked);
         sl_job_children_free(p->kinds[i].of.members);
         sl_job_children_free(p->kinds[i].workloads);
+        sl_map_free(p->kinds[i].rounds);
     }
 }
 
@@ -141,7 +179,7 @@ static void observe_pod(struct sl_parents_of *p, const struct sl_json *pod, bool
         sl_job_children_put(p->of.members, key, sl_object_name(pod), "", !deleted);
         bool fresh = sl_job_children_count(p->of.members, key) != before;
         if (fresh || sl_podjob_group(pod) == NULL) {
-            sl_work_add(p->of.work.work, key, SL_WORK_NOW);
+            wake(p, key);
         }
     }
 }
@@ -161,7 +199,7 @@ static void observe_workload(struct sl_parents_of *p, const struct sl_json *wl, 
         size_t before = sl_job_children_count(p->workloads, key);
         sl_job_children_put(p->workloads, key, sl_object_name(wl), "", !deleted);
         if (deleted || waits || sl_job_children_count(p->workloads, key) != before) {
-            sl_work_add(p->of.work.work, key, SL_WORK_NOW);
+            wake(p, key);
         }
     }
 }
@@ -172,7 +210,7 @@ static void unblock(struct sl_parents_of *p)
     const char *key;
     union sl_map_value value;
     while (sl_map_next(p->of.blocked, &cursor, &key, &value)) {
-        sl_work_add(p->of.work.work, key, SL_WORK_NOW);
+        wake(p, key);
         sl_map_remove(p->of.blocked, key, NULL);
     }
 }
@@ -186,7 +224,7 @@ void sl_parents_observe(struct sl_parents *p, enum sl_kind kind, const struct sl
         if (kind == k->of.f->kind) {
             char key[SL_KEY_SIZE];
             sl_key_print(sl_object_namespace(object), sl_object_name(object), key);
-            sl_work_add(k->of.work.work, key, SL_WORK_NOW);
+            wake(k, key);
         } else if (kind == SL_KIND_POD) {
             observe_pod(k, object, deleted);
         } else if (kind == SL_KIND_WORKLOAD) {

@@ -13,6 +13,9 @@
 struct sl_parents_of {
     struct sl_jobs_of of;
     struct sl_job_children *workloads; /* of each parent, by name */
+    struct sl_map *
+        rounds; /* of parents with many groups, which are looked at some at a time: where to go on, and whether all
+                            * are to be looked at again after that */
 };
 struct sl_parents {
     struct sl_jobs *jobs;
@@ -24,6 +27,10 @@ struct sl_parents {
 void sl_parents_init(struct sl_parents *p, struct sl_jobs *jobs, const struct sl_client *client,
                      struct sl_recorder *events);
 void sl_parents_fini(struct sl_parents *p);
+/* Where the look at a parent begins, and where the next one goes on; 0: that was all of its groups. */
+int64_t sl_parents_round(const struct sl_parents_of *p, const char *key);
+void sl_parents_go_on(struct sl_parents_of *p, const char *key, int64_t next);
+
 /* A parent, pod, Workload or class of priorities was added, changed or deleted. */
 void sl_parents_observe(struct sl_parents *p, enum sl_kind kind, const struct sl_json *object,
                         bool deleted);

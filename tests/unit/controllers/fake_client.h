@@ -23,6 +23,7 @@ struct fake {
     struct fake_reply replies[FAKE_REPLIES_MAX];
     unsigned reply_count, write_count;
     unsigned change_count;  /* writes of other things than Events */
+    unsigned read_count;
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     bool next_code_stays;   /* of all that follow as well */
     enum sl_code read_code; /* of every read while not OK */
@@ -65,6 +66,7 @@ static inline enum sl_code fake_get(void *self, enum sl_kind kind, const char *n
 {
     struct fake *f = self;
     struct sl_json *o = fake_find(f, kind, ns, name);
+    f->read_count++;
     if (f->hides && kind == f->hidden) {
         o = NULL;
     }

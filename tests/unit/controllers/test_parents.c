@@ -498,6 +498,28 @@ static void test_parents_many_groups_are_made_in_turns(void **state)
     assert_non_null(workload(f, f->group_set, "a-99"));
 }
 
+/* Whoever asks for a million groups holds nobody up. */
+static void test_parents_looks_at_very_many_groups_are_short(void **state)
+{
+    struct fixture *f = *state;
+    put_group_set(f, 1000000, "}");
+    assert_non_null(workload(f, f->group_set, "a-0"));
+    assert_in_range(f->fake.read_count, 1, 4000);
+}
+
+/* What changes of the first groups while the last ones are looked at is not forgotten. */
+static void test_parents_groups_that_change_during_a_round_are_looked_at_again(void **state)
+{
+    struct fixture *f = *state;
+    put_group_set(f, 100, "}");
+    forget(f, SL_KIND_WORKLOAD, name_of(f->group_set, "a-0", "u"));
+    for (int i = 0; i < 20; i++) {
+        settle(f);
+    }
+    assert_non_null(workload(f, f->group_set, "a-99"));
+    assert_non_null(workload(f, f->group_set, "a-0"));
+}
+
 static void test_parents_pods_go_to_their_groups_and_pod_sets(void **state)
 {
     struct fixture *f = *state;
@@ -537,6 +559,8 @@ int main(void)
         CASE(test_parents_each_group_has_a_workload_and_others_go),
         CASE(test_parents_groups_of_a_surge_are_kept),
         CASE(test_parents_many_groups_are_made_in_turns),
+        CASE(test_parents_looks_at_very_many_groups_are_short),
+        CASE(test_parents_groups_that_change_during_a_round_are_looked_at_again),
         CASE(test_parents_pods_go_to_their_groups_and_pod_sets),
     };
     return cmocka_run_group_tests_name("parents", tests, NULL, NULL);
