@@ -185,5 +185,5 @@ def play_of(name):
     return lambda self: self.act(name)
 
 
-for play in table.plays():
+for play in table.plays(groups=False):
     setattr(Plays, f"test_{play}", play_of(play))

@@ -11,8 +11,10 @@ PROMISES = ["counts", "suspend, restore", "reclaimable pods", "PodsReady", "fini
             "topology request", "ranks", "pod set groups", "managedBy", "elastic"]
 
 
-def plays():
-    return sorted(p.stem for p in HERE.glob("*.json") if p.stem != "held")
+def plays(groups=None):
+    """Their names; of kinds whose pods come in groups, or of the others, or of all."""
+    names = sorted(p.stem for p in HERE.glob("*.json") if p.stem != "held")
+    return [n for n in names if groups in (None, "group" in json.loads((HERE / f"{n}.json").read_text()))]
 
 
 def held():
