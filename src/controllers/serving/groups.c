@@ -6,6 +6,7 @@
 #include "controllers/serving/groups.h"
 #include "api/objects/pod_shape.h"
 #include "base/check.h"
+#include "controllers/jobs/job_hold.h"
 #include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,42 +144,17 @@ static void create(struct groups *g, int64_t index, const char *name)
     g->made++;
 }
 
-static bool is_on_hold(const struct sl_json *wl)
-{
-    const struct sl_json *c = sl_condition_find(wl, "QuotaReserved");
-    return !sl_condition_true(wl, "QuotaReserved") &&
-           strcmp(sl_json_path_text(c, "reason", ""), "OnHold") == 0;
-}
-
 /* Its quota goes with it, once no pod is left. */
 static void hold(const struct groups *g)
 {
+    char text[96];
     struct sl_job_view *v = g->v;
-    if (sl_job_children_count(g->p->of.members, v->key) > 0 || is_on_hold(v->wl)) {
+    if (sl_job_children_count(g->p->of.members, v->key) > 0 || sl_job_is_held(v->wl)) {
         return;
     }
-    char text[96];
-    struct sl_json *o = sl_json_clone(v->wl);
-    struct sl_json *status = sl_json_path_make(o, "status");
-    int64_t generation = sl_object_generation(o);
     (void)snprintf(text, sizeof text, "%.40s scaled to zero; workload on hold",
                    sl_kind_info(v->f->kind)->kind);
-    sl_json_remove(status, "admission");
-    sl_condition_set(status, "QuotaReserved", false, "OnHold", text, generation, v->now_ms);
-    if (sl_condition_true(v->wl, "Admitted")) {
-        sl_condition_set(status, "Admitted", false, "NoReservation",
-                         "The workload has no reservation", generation, v->now_ms);
-    }
-    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
-}
-
-static void end_hold(const struct sl_job_view *v)
-{
-    struct sl_json *o = sl_json_clone(v->wl);
-    sl_condition_set(sl_json_path_make(o, "status"), "QuotaReserved", false, "Pending",
-                     "Workload no longer on hold; waiting for quota reservation",
-                     sl_object_generation(o), v->now_ms);
-    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+    sl_job_put_on_hold(v, text);
 }
 
 /* Before quota is reserved it may ask for something else; after that it goes, its pods with it, and comes again. */
@@ -268,8 +244,8 @@ static void act(struct groups *g)
         return;
     } else if (wanted(g) != NULL && !asks_the_same(v->wl, wanted(g))) {
         rematch(g);
-    } else if (is_on_hold(v->wl)) {
-        end_hold(v);
+    } else if (sl_job_is_held(v->wl)) {
+        sl_job_end_hold(v, "Workload no longer on hold; waiting for quota reservation");
     } else {
         (void)sl_job_update_marks(v);
     }
