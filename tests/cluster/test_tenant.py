@@ -484,7 +484,8 @@ def a_queue_for_what_is_not_queued(t):
         if made["spec"]["template"]["metadata"]["labels"].get(QUEUE) != "main":
             t.fault("its pods lose the queue")
         t.refused(t.change(kind, kind.lower(), {"metadata": {"labels": {QUEUE: None}}}), QUEUE)
-    yield lambda: len([w for w in t.workloads() if holds(w, "Admitted")]) == 2
+    # those of the Deployment one by one, those of the StatefulSet together
+    yield lambda: sum(s["count"] for w in t.workloads() if holds(w, "Admitted") for s in w["spec"]["podSets"]) == 2
 
 
 @only_all
