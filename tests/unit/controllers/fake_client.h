@@ -22,7 +22,7 @@ struct fake {
     struct sl_map *objects; /* "kind/ns/name" -> struct sl_json * */
     struct fake_reply replies[FAKE_REPLIES_MAX];
     unsigned reply_count, write_count;
-    unsigned change_count;  /* writes of other things than Events */
+    unsigned change_count; /* writes of other things than Events */
     unsigned read_count;
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     bool next_code_stays;   /* of all that follow as well */
