@@ -2,49 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The adapter files of Ray, over objects of their kinds: what is counted, and when a job is on hold. */
-#include "t.h"
-#include "controllers/adapters/adapter.h"
+#include "shipped.h"
 #include <stdio.h>
-
-static int setup(void **state)
-{
-    struct sl_error e = {0};
-    (void)state;
-    if (sl_adapters_load("deploy/adapters", &e) != SL_CODE_OK) {
-        fail_msg("%s", e.text);
-    }
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sl_adapters_forget();
-    return 0;
-}
-
-static struct sl_json *yaml(const char *text)
-{
-    struct sl_error e = {0};
-    struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), &e);
-    if (documents == NULL) {
-        fail_msg("%s", e.text);
-    }
-    struct sl_json *o = sl_json_ref(sl_json_at(documents, 0));
-    sl_json_free(documents);
-    return o;
-}
-
-static const struct sl_framework *framework(const char *name)
-{
-    for (size_t i = 0; i < sl_adapters_count(); i++) {
-        if (strcmp(sl_adapters_at(i)->name, name) == 0) {
-            return sl_adapters_at(i);
-        }
-    }
-    fail_msg("no adapter %s", name);
-    return NULL;
-}
 
 /* Each kind, and where its cluster is. */
 static const struct {
@@ -252,7 +211,7 @@ static void test_ray_service_goes_by_its_condition(void **state)
     sl_json_free(o);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, shipped_setup, shipped_teardown)
 
 int main(void)
 {

@@ -3,9 +3,8 @@
 
 /* The job controller over several kinds of jobs: JobSets by their adapter, Jobs that belong to one, jobs without a
  * queue name, Workloads that somebody else has made. The engine is a stub. */
-#include "t.h"
+#include "shipped.h"
 #include "base/clock.h"
-#include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/jobs.h"
 #include "fake_client.h"
@@ -42,18 +41,6 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
     (void)workload;
     (void)now_ms;
     stopped_calls++;
-}
-
-static struct sl_json *yaml(const char *text)
-{
-    struct sl_error e = {0};
-    struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), &e);
-    if (documents == NULL) {
-        fail_msg("%s", e.text);
-    }
-    struct sl_json *o = sl_json_ref(sl_json_at(documents, 0));
-    sl_json_free(documents);
-    return o;
 }
 
 static void begin(struct fixture *f)

@@ -2,9 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Parents of groups of pods, over an in-memory client: their Workloads, and their pods as members. */
-#include "t.h"
+#include "shipped.h"
 #include "base/clock.h"
-#include "controllers/adapters/adapter.h"
 #include "controllers/jobs/podjob.h"
 #include "controllers/serving/parents.h"
 #include "fake_client.h"
@@ -84,15 +83,6 @@ static int teardown(void **state)
     sl_mem_free(f);
     sl_adapters_forget();
     return 0;
-}
-
-static struct sl_json *yaml(const char *text)
-{
-    struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), NULL);
-    assert_non_null(documents);
-    struct sl_json *o = sl_json_ref(sl_json_at(documents, 0));
-    sl_json_free(documents);
-    return o;
 }
 
 static void observe(struct fixture *f, enum sl_kind kind, const struct sl_json *o, bool deleted)

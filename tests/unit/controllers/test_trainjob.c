@@ -3,38 +3,8 @@
 
 /* A job that is described by several objects: a TrainJob and its runtime, by the adapter file that is shipped. The counts
  * are those that Kubeflow Trainer gives the JobSet that it makes. */
-#include "t.h"
-#include "controllers/adapters/adapter.h"
+#include "shipped.h"
 #include <stdio.h>
-
-static int setup(void **state)
-{
-    struct sl_error e = {0};
-    (void)state;
-    if (sl_adapters_load("deploy/adapters", &e) != SL_CODE_OK) {
-        fail_msg("%s", e.text);
-    }
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sl_adapters_forget();
-    return 0;
-}
-
-static struct sl_json *yaml(const char *text)
-{
-    struct sl_error e = {0};
-    struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), &e);
-    if (documents == NULL) {
-        fail_msg("%s", e.text);
-    }
-    struct sl_json *o = sl_json_ref(sl_json_at(documents, 0));
-    sl_json_free(documents);
-    return o;
-}
 
 /* The framework with a runtime at the end of the reference; NULL: there is none. */
 static struct sl_framework with(const char *runtime)
@@ -318,7 +288,7 @@ static void test_trainjob_refers_to_kinds_that_are_no_jobs(void **state)
     assert_false(sl_kind_is_job(SL_KIND_COUNT));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, shipped_setup, shipped_teardown)
 
 int main(void)
 {
