@@ -9,12 +9,7 @@
 /* The framework with a runtime at the end of the reference; NULL: there is none. */
 static struct sl_framework with(const char *runtime)
 {
-    struct sl_framework out = {0};
-    for (size_t i = 0; i < sl_adapters_count(); i++) {
-        if (strcmp(sl_adapters_at(i)->name, "trainer.kubeflow.org/trainjob") == 0) {
-            out = *sl_adapters_at(i);
-        }
-    }
+    struct sl_framework out = *framework("trainer.kubeflow.org/trainjob");
     assert_non_null(out.refers);
     struct sl_json *found = sl_json_new_map();
     if (runtime != NULL) {
