@@ -21,7 +21,8 @@ class WorkScene(Scene):
         try:
             self.plane.request("DELETE", f"{self.job_path()}?propagationPolicy=Background")
             if any(d.running() for d in self.daemons):
-                eventually(lambda: not self.workloads(), 20, what="workloads gone with their jobs")
+                # the garbage collector looks for kinds every 30 s, after their CRDs were replaced, too
+                eventually(lambda: not self.workloads(), 60, what="workloads gone with their jobs")
         finally:
             super().tearDown()
             self.stop_daemons()
