@@ -355,12 +355,13 @@ void sl_groups_look(struct sl_parents_of *p, struct sl_job_view *v)
 {
     SL_PRE(p != NULL && v != NULL);
     const struct sl_grouping *grouping = v->f->grouping;
+    int64_t count = grouping->count(v->f, v->job);
     struct groups g = {.p = p,
                        .v = v,
-                       .count = grouping->count(v->f, v->job),
+                       .count = count < GROUPS_MAX ? count : GROUPS_MAX,
                        .size = grouping->size(v->f, v->job)};
     int64_t first = sl_parents_round(p, v->key), i = first;
-    for (; i < g.count && i < GROUPS_MAX && i < first + LOOKED_MAX && g.made < MADE_MAX; i++) {
+    for (; i < g.count && i < first + LOOKED_MAX && g.made < MADE_MAX; i++) {
         char name[NAME_SIZE];
         name_of(&g, i, name);
         look_at_group(&g, i, name);
@@ -369,6 +370,6 @@ void sl_groups_look(struct sl_parents_of *p, struct sl_job_view *v)
         drop_others(&g);
         look_at_pods(&g);
     }
-    sl_parents_go_on(p, v->key, i < g.count && i < GROUPS_MAX ? i : 0);
+    sl_parents_go_on(p, v->key, i < g.count ? i : 0);
     sl_json_free(g.wanted);
 }
