@@ -303,15 +303,15 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
 static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
                      const struct sl_client *client, struct sl_recorder *events)
 {
+    if (f->grouping != NULL) {
+        return; /* its pods are the jobs */
+    }
     if (!sl_jobs_enabled(&j->rules, f)) {
         if (f->composition == NULL) { /* those of its kind have one name */
             sl_log(SL_LOG_INFO, "left alone: integrations.frameworks does not name it", "framework",
                    f->name, NULL);
         }
         return;
-    }
-    if (f->grouping != NULL) {
-        return; /* its pods are the jobs */
     }
     struct sl_jobs_of *of = &j->kinds[j->kind_count++];
     of->all = j;
