@@ -52,8 +52,9 @@ bool sl_suites_can_speak(const char *name)
     return find(name) < ROW_COUNT;
 }
 
-struct sl_suites *sl_suites_new(const char *const *names, size_t count)
+struct sl_suites *sl_suites_new(const char *const *names, size_t count, const char *more)
 {
+    SL_PRE(more != NULL);
     struct sl_suites *s = sl_mem_new(1, sizeof *s);
     struct sl_buf text = {0};
     bool any = false;
@@ -67,6 +68,7 @@ struct sl_suites *sl_suites_new(const char *const *names, size_t count)
                          gnutls_mac_get_name(rows[row].mac));
         }
     }
+    sl_buf_text(&text, more);
     s->priorities = sl_buf_take(&text);
     if (!any) {
         sl_suites_free(s);

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct sl_suites;
-/* Of names that are known; NULL: not one of them can be spoken with TLS 1.2. */
-struct sl_suites *sl_suites_new(const char *const *names, size_t count);
+/* Of names that are known, with more of GnuTLS's priorities ("": none); NULL: not one of them can be spoken with TLS 1.2. */
+struct sl_suites *sl_suites_new(const char *const *names, size_t count, const char *more);
 void sl_suites_free(struct sl_suites *s);
 /* Can it ever be spoken? What is weak is not, and names of TLS 1.3 choose nothing. */
 bool sl_suites_can_speak(const char *name);

@@ -18,9 +18,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/bearer.h"
+#include "server/curves.h"
 #include "server/issue.h"
 #include "server/suites.h"
 
+#define ONLY_13 "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+#define BOTH_VERSIONS ONLY_13 ":+VERS-TLS1.2"
 #define FILE_BYTES_MAX (1u << 20)
 #define LOOK_MS 1000 /* the files are looked at no more often */
 #define LIFE_S (10ll * 365 * 24 * 3600)
@@ -42,8 +45,8 @@ struct sl_tls {
     struct stamp stamps[2];
     int64_t looked_ms;
     struct sl_tls_identity *newest;
-    bool only_13;
     struct sl_suites *suites; /* NULL: GnuTLS's own */
+    char *priorities;         /* NULL: nothing was chosen */
 };
 
 /* --- identities ------------------------------------------------------------------------------ */
@@ -299,6 +302,7 @@ void sl_tls_free(struct sl_tls *t)
         sl_tls_end(t->newest);
     }
     sl_suites_free(t->suites);
+    sl_mem_free(t->priorities);
     sl_mem_free(t->certificate_path);
     sl_mem_free(t->key_path);
     sl_mem_free(t);
@@ -313,18 +317,25 @@ const char *sl_tls_certificate(struct sl_tls *t)
 
 void sl_tls_choose(struct sl_tls *t, const struct sl_tls_choice *choice)
 {
-    SL_PRE(t != NULL && t->suites == NULL && choice != NULL);
-    if (choice->suite_count > 0) {
-        t->suites = sl_suites_new(choice->suites, choice->suite_count);
+    SL_PRE(t != NULL && t->priorities == NULL && choice != NULL);
+    struct sl_buf groups = {0}, priorities = {0};
+    if (choice->curve_count > 0) {
+        sl_curves_print(&groups, choice->curves, choice->curve_count);
     }
-    t->only_13 = choice->only_13 || (choice->suite_count > 0 && t->suites == NULL);
+    const char *more = groups.data != NULL ? groups.data : "";
+    if (choice->suite_count > 0) {
+        t->suites = sl_suites_new(choice->suites, choice->suite_count, more);
+    }
+    bool only_13 = choice->only_13 || (choice->suite_count > 0 && t->suites == NULL);
+    sl_buf_print(&priorities, "%s%s", only_13 ? ONLY_13 : BOTH_VERSIONS, more);
+    t->priorities = sl_buf_take(&priorities);
+    sl_buf_fini(&groups);
 }
 
 const char *sl_tls_priorities(const struct sl_tls *t)
 {
     SL_PRE(t != NULL);
-    return t->only_13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
-                      : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    return t->priorities != NULL ? t->priorities : BOTH_VERSIONS;
 }
 
 const char *sl_tls_key(struct sl_tls *t)

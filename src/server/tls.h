@@ -7,6 +7,7 @@
 #ifndef SL_SERVER_TLS_H
 #define SL_SERVER_TLS_H
 #include <gnutls/gnutls.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -23,12 +24,14 @@ enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_erro
  * one that reads files. */
 enum sl_code sl_tls_take(struct sl_tls *t, const char *certificate, const char *key,
                          struct sl_error *e);
-/* What is spoken, of TLS 1.3 with any cipher suite and TLS 1.2 with GnuTLS's own. */
+/* What is spoken, of TLS 1.3 with any cipher suite and TLS 1.2 with GnuTLS's own. Read while it is chosen, and not after that. */
 struct sl_tls_choice {
     bool only_13;
     const char *const *
         suites; /* no others with TLS 1.2; where none of them can be spoken (suites.h), no TLS 1.2 */
-    size_t suite_count; /* 0: they are not chosen */
+    size_t suite_count;     /* 0: they are not chosen */
+    const uint16_t *curves; /* no others (curves.h); one at least that can be spoken */
+    size_t curve_count;     /* 0: GnuTLS's own */
 };
 /* Once at most, before it is served. */
 void sl_tls_choose(struct sl_tls *t, const struct sl_tls_choice *choice);

@@ -294,12 +294,25 @@ static void fill_namespaces(struct sl_config *c)
     c->jobs.namespaces = c->managed_namespaces;
 }
 
+static void fill_curves(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "tls.curvePreferences");
+    size_t count = sl_json_len(list);
+    uint16_t *curves = keep(c, count, sizeof *curves);
+    for (size_t i = 0; i < count; i++) {
+        curves[i] = (uint16_t)sl_json_int(sl_json_at(list, i), 0);
+    }
+    c->cluster.tls.curves = curves;
+    c->cluster.tls.curve_count = count;
+}
+
 void sl_config_fill(struct sl_config *c)
 {
     const struct sl_json *v = c->document;
     struct sl_config_cluster *k = &c->cluster;
     SL_PRE(c != NULL);
     k->tls.only_13 = strcmp(sl_json_path_text(v, "tls.minVersion", ""), "VersionTLS13") == 0;
+    fill_curves(c);
     k->elect_given = sl_json_path(v, "leaderElection.leaderElect") != NULL;
     if (k->lease_namespace == NULL) {
         k->lease_namespace = sl_json_path_text(v, "namespace", NULL);

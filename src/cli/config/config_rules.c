@@ -8,8 +8,10 @@
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/podjob.h"
+#include "server/curves.h"
 #include "server/suites.h"
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,9 +152,53 @@ static void check_suites(struct sl_config *c)
     }
 }
 
+static bool comes_before(const struct sl_json *list, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (sl_json_int(sl_json_at(list, k), 0) == sl_json_int(sl_json_at(list, i), 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that Go knows, each once. Can it be spoken? */
+static bool check_curve(struct sl_config *c, const struct sl_json *list, size_t i)
+{
+    char field[64];
+    int64_t number = sl_json_int(sl_json_at(list, i), 0);
+    const char *name = sl_curves_name(number);
+    (void)snprintf(field, sizeof field, "tls.curvePreferences[%zu]", i);
+    if (is_refused(c, field)) {
+        return false;
+    }
+    if (name == NULL) {
+        sl_config_refuse(c, field, "%" PRId64 " is not a curve that is known", number);
+    } else if (comes_before(list, i)) {
+        sl_config_refuse(c, field, "%" PRId64 " (%s) is there twice", number, name);
+    } else if (!sl_curves_can_speak(number)) {
+        sl_config_warn(c, field, "%s is not spoken by the GnuTLS that is used", name);
+    }
+    return sl_curves_can_speak(number);
+}
+
+static void check_curves(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "tls.curvePreferences");
+    size_t spoken = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        spoken += check_curve(c, list, i);
+    }
+    if (spoken == 0 && sl_json_len(list) > 0 && !is_refused(c, "tls.curvePreferences")) {
+        sl_config_refuse(c, "tls.curvePreferences",
+                         "none of them is spoken by the GnuTLS that is used");
+    }
+}
+
 static void check_servers(struct sl_config *c)
 {
     check_suites(c);
+    check_curves(c);
     const char *version = sl_json_path_text(c->document, "tls.minVersion", "");
     if (strcmp(version, "VersionTLS13") == 0 &&
         sl_json_len(sl_json_path(c->document, "tls.cipherSuites")) > 0) {

@@ -4,6 +4,7 @@
 /* Kueue's configuration file: every field and gate, every complaint, and what becomes of it. */
 #include "t.h"
 #include "config_world.h"
+#include "server/curves.h"
 
 static void assert_policy_equal(const struct sl_settings *a, const struct sl_settings *b)
 {
@@ -339,6 +340,9 @@ static void test_config_values_that_do_not_fit_are_refused(void **state)
         {"tls: {minVersion: VersionTLS13, cipherSuites: [TLS_AES_128_GCM_SHA256]}",
          "tls.cipherSuites: must not be given when minVersion is VersionTLS13"},
         {"tls: {curvePreferences: [0]}", "tls.curvePreferences[0]: must be at least 1"},
+        {"tls: {curvePreferences: [29, 30]}", "tls.curvePreferences[1]: 30 is not a curve"},
+        {"tls: {curvePreferences: [23, 29, 23]}",
+         "tls.curvePreferences[2]: 23 (CurveP256) is there"},
         {"objectRetentionPolicies: {workloads: {afterFinished: -1h}}",
          "objectRetentionPolicies.workloads.afterFinished: "},
         {"objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: soon}}",
@@ -455,6 +459,22 @@ static void test_config_tls_is_for_a_cluster(void **state)
     assert_null(strstr(warnings.data, "tls.cipherSuites[0]"));
     assert_null(strstr(warnings.data, "tls.cipherSuites[2]"));
     sl_buf_fini(&warnings);
+    sl_config_free(c);
+    c = load_good("tls: {curvePreferences: [23, 29]}");
+    assert_int_equal(c->cluster.tls.curve_count, 2);
+    assert_int_equal(c->cluster.tls.curves[1], 29);
+    sl_config_free(c);
+}
+
+/* What becomes of them depends on the GnuTLS that is here. */
+static void test_config_curves_that_cannot_be_spoken(void **state)
+{
+    (void)state;
+    struct sl_config *c = load_good("tls: {curvePreferences: [4588, 29]}");
+    assert_int_equal(sl_json_len(c->warnings) == 0, sl_curves_can_speak(4588));
+    sl_config_free(c);
+    c = load(HEAD "tls: {curvePreferences: [4588]}");
+    assert_int_equal(sl_json_len(c->errors) == 0, sl_curves_can_speak(4588));
     sl_config_free(c);
 }
 
@@ -707,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_config_selectors_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_multikueue_that_does_not_fit_is_refused),
         cmocka_unit_test(test_config_tls_is_for_a_cluster),
+        cmocka_unit_test(test_config_curves_that_cannot_be_spoken),
         cmocka_unit_test(test_config_metric_labels_are_taken_where_their_gate_is_on),
         cmocka_unit_test(test_config_metric_labels_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_devices_that_do_not_fit_are_refused),

@@ -325,7 +325,8 @@ static void test_tls_12_is_spoken_with_the_suites_that_are_chosen(void **state)
                 {"NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM", true},
                 {"NORMAL", true}};
     assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
-    sl_tls_choose(f->tls, &(struct sl_tls_choice){false, chosen, sizeof chosen / sizeof chosen[0]});
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){.suites = chosen,
+                                                  .suite_count = sizeof chosen / sizeof chosen[0]});
     start(f);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bool spoken = dial(f, &c, NULL, rows[i].offer) >= 0;
@@ -347,12 +348,50 @@ static void test_tls_12_is_not_spoken_where_no_chosen_suite_can_be(void **state)
     assert_false(sl_suites_can_speak(weak[0]));
     assert_true(sl_suites_can_speak("TLS_RSA_WITH_AES_128_CBC_SHA"));
     assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
-    sl_tls_choose(f->tls, &(struct sl_tls_choice){false, weak, 1});
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){.suites = weak, .suite_count = 1});
     start(f);
     assert_true(dial(f, &c, NULL, "NORMAL:-VERS-ALL:+VERS-TLS1.2") < 0);
     hang_up(&c);
     assert_true(dial(f, &c, NULL, "NORMAL") >= 0);
     hang_up(&c);
+}
+
+static void assert_curves(struct fixture *f, size_t suite_count)
+{
+    static const uint16_t chosen[] = {24, 29};
+    static const char *const suites[] = {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"};
+    static const struct {
+        const char *offer;
+        bool spoken;
+    } rows[] = {{"NORMAL:-GROUP-ALL:+GROUP-X25519", true},
+                {"NORMAL:-GROUP-ALL:+GROUP-SECP256R1", false},
+                {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-GROUP-ALL:+GROUP-SECP384R1", true},
+                {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-GROUP-ALL:+GROUP-SECP521R1", false},
+                {"NORMAL", true}};
+    struct client c;
+    assert_int_equal(sl_tls_open(NULL, "visibility.svc", &f->tls, &f->e), SL_CODE_OK);
+    sl_tls_choose(f->tls, &(struct sl_tls_choice){.suites = suites,
+                                                  .suite_count = suite_count,
+                                                  .curves = chosen,
+                                                  .curve_count = 2});
+    start(f);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool spoken = dial(f, &c, NULL, rows[i].offer) >= 0;
+        if (spoken != rows[i].spoken) {
+            fail_msg("%s: %d", rows[i].offer, spoken);
+        }
+        hang_up(&c);
+    }
+}
+
+static void test_tls_keys_are_agreed_on_with_the_curves_that_are_chosen(void **state)
+{
+    assert_curves(*state, 0);
+}
+
+static void test_tls_curves_are_chosen_beside_suites(void **state)
+{
+    assert_curves(*state, 1);
 }
 
 static void test_tls_guard_refuses_with_a_status(void **state)
@@ -470,6 +509,8 @@ int main(void)
         TEST(test_tls_12_is_not_spoken_where_13_is_required),
         TEST(test_tls_12_is_spoken_with_the_suites_that_are_chosen),
         TEST(test_tls_12_is_not_spoken_where_no_chosen_suite_can_be),
+        TEST(test_tls_keys_are_agreed_on_with_the_curves_that_are_chosen),
+        TEST(test_tls_curves_are_chosen_beside_suites),
         TEST(test_tls_guard_refuses_with_a_status),
         TEST(test_tls_request_waits_until_the_guard_knows),
         TEST(test_tls_server_stops_while_a_request_waits),
