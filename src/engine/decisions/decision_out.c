@@ -46,7 +46,11 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_i
     /* Absent where it would be empty, as Kueue writes it, and what was taken over stays as it was: one who shares the object
      * would own a part of it else, and an admission may not be changed. */
     sl_json_set_filled(item, "flavors", flavors);
-    sl_json_set_filled(item, "resourceUsage", usage);
+    if (was == NULL || sl_json_has(was, "resourceUsage")) {
+        sl_json_set_filled(item, "resourceUsage", usage);
+    } else {
+        sl_json_free(usage);
+    }
     if (was == NULL || sl_json_has(was, "count")) {
         sl_json_set_int(item, "count", a->counts[pod_set]);
     }

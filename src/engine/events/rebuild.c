@@ -125,25 +125,58 @@ static bool add_usage_row(struct usage *c, sl_cell_id cell, int64_t amount)
     return true;
 }
 
+/* What so many pods of a pod set ask for; more than can be counted where that cannot be read. */
+static int64_t asked_for(const struct past *p, uint32_t pod_set, sl_resource_id resource,
+                         int64_t pods)
+{
+    static struct sl_requests requests[SL_POD_SETS_MAX];
+    uint32_t count = 0;
+    int64_t amount = 0;
+    if (sl_requests_read(p->g, p->object, requests, &count, NULL) != SL_CODE_OK ||
+        pod_set >= count) {
+        return INT64_MAX;
+    }
+    for (uint32_t i = 0; i < requests[pod_set].count; i++) {
+        if (requests[pod_set].items[i].resource == resource &&
+            __builtin_mul_overflow(requests[pod_set].items[i].per_pod, pods, &amount)) {
+            return INT64_MAX;
+        }
+    }
+    return amount;
+}
+
+/* How much of a resource an assignment uses. One that does not say it, as others than Kueue's scheduler may write it, uses
+ * what its pods ask for. */
+static bool read_amount(const struct past *p, const struct sl_json *assignment,
+                        const char *resource, struct sl_choice *out)
+{
+    struct sl_error ignored = {0};
+    struct sl_quantity quantity = {0};
+    const struct sl_json *usage = sl_json_get(assignment, "resourceUsage");
+    if (usage == NULL) {
+        int64_t pods = sl_requests_pods_assigned(p->object, assignment);
+        out->amount = asked_for(p, out->pod_set, out->resource, pods);
+        return true;
+    }
+    if (sl_quantity_read(sl_json_get(usage, resource), &quantity, &ignored) != SL_CODE_OK ||
+        quantity.nano < 0) {
+        return false;
+    }
+    out->amount = sl_quantity_amount(quantity, resource);
+    return true;
+}
+
 /* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not
  * known yet. */
 static bool read_choice(const struct past *p, sl_qnode_id qnode, const struct sl_json *assignment,
                         const char *resource, struct sl_choice *out)
 {
-    struct sl_error ignored = {0};
-    struct sl_quantity quantity = {0};
-    const struct sl_json *used = sl_json_get(sl_json_get(assignment, "resourceUsage"), resource);
     const char *flavor =
         sl_json_text(sl_json_get(sl_json_get(assignment, "flavors"), resource), "");
-    if (sl_quantity_read(used, &quantity, &ignored) != SL_CODE_OK || quantity.nano < 0) {
-        return false;
-    }
     out->resource = sl_name_take(p->g, SL_INTERN_RESOURCE, resource, p->now_ms);
     out->flavor = sl_name_take(p->g, SL_INTERN_FLAVOR, flavor, p->now_ms);
-    out->amount = sl_quantity_amount(quantity, resource);
-    enum sl_status status =
-        sl_quotas_open(p->g, qnode, out->flavor, out->resource, &out->cell, p->now_ms);
-    return status == SL_OK && out->amount <= SL_AMOUNT_MAX;
+    return read_amount(p, assignment, resource, out) && out->amount <= SL_AMOUNT_MAX &&
+           sl_quotas_open(p->g, qnode, out->flavor, out->resource, &out->cell, p->now_ms) == SL_OK;
 }
 
 static bool read_assignment(const struct past *p, sl_qnode_id qnode,

@@ -342,6 +342,38 @@ static void test_reread_admission_without_counts_is_for_all_pods_and_stays_so(vo
     sl_json_free(status);
 }
 
+/* Others may name flavors and leave out how much is used of them: it counts as much as the pods ask for. */
+static void test_reread_admission_without_usage_counts_what_the_pods_ask_for(void **state)
+{
+    (void)state;
+    static const char path[] = "status.admission.podSetAssignments.0";
+    add_basics("");
+    world_add_workload(&w, "a", "nowhere", 3, "1");
+    world_settle(&w);
+    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_false(sl_json_has(sl_json_path(world_workload(&w, "a"), path), "resourceUsage"));
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "3");
+    sl_json_free(status);
+}
+
+/* A flavor of a resource that no pod asks for uses nothing of it. */
+static void test_reread_admission_without_usage_of_what_nobody_asks_for(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "nowhere", 3, "1");
+    world_settle(&w);
+    reserve_by_others(",\"flavors\":{\"memory\":\"spot\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "0");
+    sl_json_free(status);
+}
+
 /* Whoever has reserved its quota has not come to say, or does not know, which checks its queue asks for: they are asked
  * all the same. */
 static void test_reread_reservation_by_others_waits_for_the_checks_of_its_queue(void **state)
@@ -497,6 +529,10 @@ int main(void)
             test_reread_admission_without_counts_is_for_all_pods_and_stays_so, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown_unchecked),
+        cmocka_unit_test_setup_teardown(
+            test_reread_admission_without_usage_counts_what_the_pods_ask_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_admission_without_usage_of_what_nobody_asks_for,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup,
             teardown_unchecked),
