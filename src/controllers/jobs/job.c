@@ -3,6 +3,7 @@
 
 /* Reading and changing batch/v1 Jobs. */
 #include "controllers/jobs/job.h"
+#include "api/validate/topology_request.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "controllers/work/template.h"
@@ -198,6 +199,16 @@ static bool has_finished(const struct sl_framework *f, const struct sl_json *job
     return sl_job_finished(job, success, message);
 }
 
+/* Named where the pods have it and, as Kueue does, wherever they ask for a topology: without it they have no rank. */
+static const char *index_label(const struct sl_json *job)
+{
+    struct sl_json *asked =
+        sl_topology_request_new(sl_json_path(job, "spec.template.metadata.annotations"), NULL);
+    bool named = sl_job_indexed(job) || asked != NULL;
+    sl_json_free(asked);
+    return named ? SL_LABEL_INDEX : NULL;
+}
+
 static enum sl_code read_pod_sets(const struct sl_framework *f, const struct sl_json *job,
                                   struct sl_pod_sets *out, struct sl_error *e)
 {
@@ -209,7 +220,7 @@ static enum sl_code read_pod_sets(const struct sl_framework *f, const struct sl_
                                      .min_count = sl_job_min_pods(job),
                                      .template = sl_json_path(job, "spec.template"),
                                      .where = "spec.template",
-                                     .index_label = sl_job_indexed(job) ? SL_LABEL_INDEX : NULL};
+                                     .index_label = index_label(job)};
     return SL_CODE_OK;
 }
 

@@ -182,19 +182,23 @@ static void test_job_bad_time_limit_label_means_none(void **state)
     }
 }
 
+/* Whether or not the Job is Indexed, as in Kueue. */
 static void test_job_topology_annotations_and_index_become_the_request(void **state)
 {
     (void)state;
-    struct sl_json *job = parse(job_text);
-    sl_json_set_text(sl_json_path_make(job, "spec"), "completionMode", "Indexed");
-    sl_json_set_text(sl_json_path_make(job, "spec.template.metadata.annotations"),
-                     "kueue.x-k8s.io/podset-required-topology", "rack");
-    struct sl_json *wl = workload_new(job, &(struct sl_priority){.name = ""});
-    assert_json(sl_json_path(wl, "spec.podSets.0.topologyRequest"),
-                "{\"required\":\"rack\","
-                "\"podIndexLabel\":\"batch.kubernetes.io/job-completion-index\"}");
-    sl_json_free(wl);
-    sl_json_free(job);
+    static const char *const modes[] = {"Indexed", "NonIndexed"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_json *job = parse(job_text);
+        sl_json_set_text(sl_json_path_make(job, "spec"), "completionMode", modes[i]);
+        sl_json_set_text(sl_json_path_make(job, "spec.template.metadata.annotations"),
+                         "kueue.x-k8s.io/podset-required-topology", "rack");
+        struct sl_json *wl = workload_new(job, &(struct sl_priority){.name = ""});
+        assert_json(sl_json_path(wl, "spec.podSets.0.topologyRequest"),
+                    "{\"required\":\"rack\","
+                    "\"podIndexLabel\":\"batch.kubernetes.io/job-completion-index\"}");
+        sl_json_free(wl);
+        sl_json_free(job);
+    }
 }
 
 static void test_job_ended_indexes_are_counted_once(void **state)
