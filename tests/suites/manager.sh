@@ -1,7 +1,7 @@
 #!/bin/bash
 # What the suites start: the daemon on a kubeconfig (or KUEUE_MANAGER, Kueue's own); prints READY once it decides.
-# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, GATES, PORT, POLICIES, FRAMEWORKS;
-# SUITE_CONFIG and SUITE_GATES: what the suite would configure in its own process
+# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, GATES, PORT, POLICIES, FRAMEWORKS,
+# ADAPTERS; WEBHOOKS, the manifests of those of Kueue's manager; SUITE_CONFIG and SUITE_GATES: what the suite would configure in its own process
 set -eu
 dir=$(mktemp -d "$SUITES_OUT/run.XXXXXX")
 port=${PORT:-18081}
@@ -26,7 +26,7 @@ YAML
     "${kubectl[@]}" kustomize "$dir/policies" >"$dir/policies.yaml" 2>"$dir/policies.log"
     "${kubectl[@]}" apply --server-side --force-conflicts -f "$dir/policies.yaml" >"$dir/policies.log" 2>&1
 }
-[ -z "${POLICIES:-}" ] || policies
+[ -z "${POLICIES:-}" ] || [ -n "${KUEUE_MANAGER:-}" ] || policies
 given=${CONFIG:-}
 # Its rules of fair sharing have to be named in a configuration, though not in Kueue's process.
 rules='"preemptionStrategies":["LessThanOrEqualToFinalShare","LessThanInitialShare"]'
@@ -61,7 +61,7 @@ YAML
 if [ -n "${KUEUE_MANAGER:-}" ]; then
     mkdir -p "$dir/certs"
     metrics=$(sed -n "s/^metrics: //p" <<<"$given" | sed 's/"bindAddress":"[^"]*",\{0,1\}//' | sed "s/^{/{\"bindAddress\":\"127.0.0.1:$((port + 2))\",/")
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 \
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -days 2 \
         -keyout "$dir/certs/tls.key" -out "$dir/certs/tls.crt" >/dev/null 2>&1
     # it looks for its metrics' certificate there and nowhere else
     [ -f /etc/kueue/metrics/certs/tls.crt ] || { mkdir -p /etc/kueue/metrics/certs && cp "$dir"/certs/tls.* /etc/kueue/metrics/certs/; }
@@ -81,6 +81,7 @@ else
     setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
     echo "$given" >>"$dir/config.yaml"
     options=()
+    [ -z "${ADAPTERS:-}" ] || options+=(--adapters "$ADAPTERS")
     ! grep -q webhook-listen <<<"$("$SLUICED" --help)" || options+=(--webhook-listen "127.0.0.1:$((port + 1))")
     "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" \
         "${options[@]}" >"$dir/log" 2>&1 &
@@ -93,6 +94,16 @@ for _ in $(seq 300); do
     kill -0 $pid 2>/dev/null || { tail -5 "$dir/log" >&2; exit 1; }
     sleep 0.1
 done
+# The webhooks of Kueue's manager, which are not installed otherwise: at its port, in place of a Service.
+webhooks() {
+    local ca
+    ca=$(base64 -w 0 "$dir/certs/tls.crt")
+    awk -v url="https://127.0.0.1:$((port + 1))" -v ca="$ca" '
+        /^    service:$/ || /^      (name: webhook-service|namespace: system)$/ {next}
+        /^      path: / {print "    url: " url $2; print "    caBundle: " ca; next} {print}' "$WEBHOOKS" >"$dir/webhooks.yaml"
+    "${kubectl[@]}" apply --server-side --force-conflicts -f "$dir/webhooks.yaml" >"$dir/webhooks.log" 2>&1
+}
+[ -z "${KUEUE_MANAGER:-}" ] || [ -z "${WEBHOOKS:-}" ] || webhooks
 # Where v1beta1 is served, the CRDs have to say by now that this daemon converts it.
 converts() {
     local found

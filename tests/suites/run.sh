@@ -41,8 +41,23 @@ repository() { # FOLDER: the folder of a module in its repository
         git -C "$to" checkout -q HEAD -- "${subdir:+$subdir/}config/crd" &&
         echo "$to${subdir:+/$subdir}"
 }
+frameworks() { # SUITE: names for integrations.frameworks
+    case $1 in
+    job) echo '"batch/job"' ;;
+    pod) echo '"batch/job","pod"' ;;
+    statefulset) echo '"pod","statefulset"' ;;
+    setup | jobset) echo '"jobset.x-k8s.io/jobset"' ;;
+    mpijob) echo '"batch/job","kubeflow.org/mpijob"' ;;
+    raycluster) echo '"ray.io/raycluster","ray.io/rayjob"' ;;
+    rayjob) echo '"ray.io/rayjob"' ;;
+    trainjob) echo '"trainer.kubeflow.org/trainjob"' ;;
+    appwrapper) echo '"workload.codeflare.dev/appwrapper"' ;;
+    sparkapplication) echo '"sparkoperator.k8s.io/sparkapplication"' ;;
+    *) echo "\"kubeflow.org/$1\"" ;;
+    esac
+}
 crds cluster-autoscaler k8s.io/autoscaler/cluster-autoscaler/apis config/crd
-if [ "$suite" = webhook/jobs ]; then
+if [[ $suite = webhook/jobs || $suite = controller/job* ]]; then
     crds mpi-operator github.com/kubeflow/mpi-operator manifests/base
     crds training-operator-crds github.com/kubeflow/training-operator manifests/base/crds
     rm -f "$KUEUE/dep-crds/training-operator-crds/kubeflow.org_mpijobs.yaml" # an older version
@@ -55,7 +70,7 @@ if [ "$suite" = webhook/jobs ]; then
 fi
 [ -x "$out/$name.test" ] || (cd "$KUEUE" && GOFLAGS=-mod=vendor go test -vet=off -c -o "$out/$name.test" "./test/integration/singlecluster/$suite")
 
-export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin
+export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=3m
 export EXTERNAL_MANAGER=$here/manager.sh EXTERNAL_CRDS=$root/deploy/kubernetes/crds
 [ -z "${KUEUE_MANAGER:-}" ] || EXTERNAL_CRDS=$KUEUE/config/components/crd/bases
 if [ -z "${KUEUE_MANAGER:-}" ] && [ -d "$root/deploy/kubernetes/v1beta1" ]; then # v1beta1 too, converted by the daemon
@@ -78,6 +93,13 @@ fi
 case $suite in
 webhook/*) # They look at what is refused, and at nothing else: one program serves them all.
     export EXTERNAL_KEEP=1 POLICIES=${POLICIES-$root/deploy/kubernetes/policies}
+    ;;
+controller/job*) # the kinds that the suite's setup has controllers of, and webhooks where it installs them
+    export FRAMEWORKS ADAPTERS=$root/deploy/adapters EXTERNAL_TEARDOWN=1
+    FRAMEWORKS=$(frameworks "${suite##*/}")
+    if grep -q WebhookPath "$KUEUE/test/integration/singlecluster/$suite/suite_test.go"; then
+        export POLICIES=${POLICIES-$root/deploy/kubernetes/policies} WEBHOOKS=$KUEUE/config/components/webhook/manifests.yaml
+    fi
     ;;
 kueuectl)
     export KUEUE_BIN=$out/bin

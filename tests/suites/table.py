@@ -17,7 +17,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/compatibility.md"
 PASSED, AGAIN, FAILED, UNKNOWN = "pass", "again", "FAIL", "-"
 GOOD = (PASSED, AGAIN)
-SUITES = ("conversion", "webhook/core", "webhook/jobs", "kueuectl", "controller/core", "scheduler", "tas")
+JOBS = ("job", "pod", "jobset", "raycluster", "rayjob", "mpijob", "trainjob", "pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob", "appwrapper", "statefulset")
+SUITES = ("conversion", "webhook/core", "webhook/jobs", "kueuectl", "controller/core", "scheduler", "tas", "controller/dra", "controller/jobframework/setup",
+          "controller/admissionchecks/provisioning", *(f"controller/jobs/{kind}" for kind in JOBS))
 Suite = collections.namedtuple("Suite", "name dates specs")  # specs: {(place, text): {"sluice": state, "kueue": state}}
 
 
