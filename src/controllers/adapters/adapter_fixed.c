@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define WHERE_SIZE 256
-#define GROUPS_MAX 1000000 /* Kueue's bound, against slips of the pen */
 
 static void immutable(struct sl_error *e, const char *where)
 {
@@ -115,9 +114,10 @@ static void check_count(const struct sl_adapter *a, const struct sl_json *o, str
 {
     const struct sl_json *number = sl_json_path(a->doc, "groups.count");
     int64_t count = number == NULL ? 1 : sl_adapter_number(number, o);
-    if (count < 0 || count > GROUPS_MAX) {
+    if (count < 0 || count > SL_GROUPS_MAX) {
         sl_error_cause(e, "FieldValueInvalid", path_of(number),
-                       "Invalid value: %lld: must be from 0 to %d", (long long)count, GROUPS_MAX);
+                       "Invalid value: %lld: must be from 0 to %d", (long long)count,
+                       SL_GROUPS_MAX);
     }
 }
 

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_MAX 1000000 /* Kueue's bound, against slips of the pen */
-#define MADE_MAX 16u       /* in one look */
-#define LOOKED_MAX 64      /* groups in one look: the next one goes on */
+#define MADE_MAX 16u  /* in one look */
+#define LOOKED_MAX 64 /* groups in one look: the next one goes on */
 #define NAME_SIZE 254u
 #define INDEX_NOTE "kueue.x-k8s.io/component-workload-index"
 #define OWNER_KIND_NOTE "kueue.x-k8s.io/job-owner-gvk"
@@ -358,7 +357,7 @@ void sl_groups_look(struct sl_parents_of *p, struct sl_job_view *v)
     int64_t count = grouping->count(v->f, v->job);
     struct groups g = {.p = p,
                        .v = v,
-                       .count = count < GROUPS_MAX ? count : GROUPS_MAX,
+                       .count = count < SL_GROUPS_MAX ? count : SL_GROUPS_MAX,
                        .size = grouping->size(v->f, v->job)};
     int64_t first = sl_parents_round(p, v->key), i = first;
     for (; i < g.count && i < first + LOOKED_MAX && g.made < MADE_MAX; i++) {

@@ -102,6 +102,8 @@ struct sl_group_place {
     const char *pod_set;
 };
 
+#define SL_GROUPS_MAX 1000000 /* of one object: Kueue's bound, against slips of the pen */
+
 /* An object whose pods come in groups: each group has a Workload of its own, which is admitted, stopped and replaced by itself
  * and which the object owns without controlling it. It is not suspended; its pods are gated (podjob.h), and become a group's
  * members when they are seen. */
