@@ -28,11 +28,15 @@ def install():
     _plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes")
     _plane.kubectl("apply", "--server-side", "-f", ROOT / "tests/cluster/other-crds.yaml")
     if "REAL_CRDS" in os.environ:  # a directory with those of the projects themselves, which are too large to be kept here
-        for crd in sorted(pathlib.Path(os.environ["REAL_CRDS"]).glob("*.yaml")):
-            _plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", crd)
-            _plane.kubectl("wait", "--for=condition=Established", "--timeout=50s", "-f", crd)
-    _plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+        _plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", os.environ["REAL_CRDS"])
+    _plane.wait(established, "the CRDs established", 120)
     _plane.wait(policies_work, "the policies in force")
+
+
+def established():
+    crds = _plane.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")["items"]
+    return all(any(c["type"] == "Established" and c["status"] == "True" for c in crd.get("status", {}).get("conditions") or [])
+               for crd in crds)
 
 
 def policies_work():

@@ -284,7 +284,7 @@ class ControlPlane:
         assert status == 200, (path, status, body)
         return body
 
-    def kubectl(self, *arguments, stdin=None, check=True, user="admin", timeout=60):
+    def kubectl(self, *arguments, stdin=None, check=True, user="admin", timeout=180):
         env = {**os.environ, "KUBECONFIG": str(self.run / f"{user}.kubeconfig"), "HOME": str(self.run)}
         done = subprocess.run([find("kubectl"), *map(str, arguments)], input=stdin, text=True, capture_output=True,
                               timeout=timeout, env=env)

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the tests of this directory on one control plane; last line "cluster: N passed, N failed".
+"""Runs the tests of a folder, this one or one beside it, on one control plane; last line "FOLDER: N passed, N failed".
 
-usage: run.py [MODULE[.CLASS[.TEST]]]...    default: every test_*.py"""
+usage: run.py [--of FOLDER] [MODULE[.CLASS[.TEST]]]...    default: every test_*.py of cluster"""
 import pathlib, sys, time, unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+names = sys.argv[1:]
+tests = HERE
+if names[:1] == ["--of"]:
+    tests, names = HERE.parent / names[1], names[2:]
+sys.path[:0] = [str(tests), str(HERE)]
 
 
 class Timed(unittest.TextTestResult):
@@ -18,9 +22,9 @@ class Timed(unittest.TextTestResult):
         self.stream.writeln(f"        {time.monotonic() - self.began:.1f} s")
 
 
-names = sys.argv[1:] or sorted(p.stem for p in HERE.glob("test_*.py"))
+names = names or sorted(p.stem for p in tests.glob("test_*.py"))
 suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromName(n) for n in names)
 result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Timed).run(suite)
 failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses) + len(result.skipped)
-print(f"cluster: {result.testsRun - failed} passed, {failed} failed")
+print(f"{tests.name}: {result.testsRun - failed} passed, {failed} failed")
 sys.exit(failed > 0 or result.testsRun == 0)
