@@ -25,7 +25,7 @@ void sl_engine_close(struct sl_engine *g);
 /* An object was added or changed: level-triggered, the difference to what is known becomes core
  * events. Kinds: Namespace, LimitRange, RuntimeClass, ResourceFlavor, Cohort, ClusterQueue,
  * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass, Topology, Node, Pod, AdmissionCheck, ResourceClaimTemplate,
- * DeviceClass.
+ * DeviceClass, ResourceSlice.
  * Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
  * changes, observe those Workloads again. Initial lists: Topologies, Nodes and ResourceFlavors
  * before Workloads, whose assignments refer to them. INVALID with causes when something in it
@@ -38,10 +38,12 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
 bool sl_engine_wants_workloads(struct sl_engine *g);
 /* They could not be shown: it goes on wanting them. */
 void sl_engine_want_workloads(struct sl_engine *g);
-/* Are ResourceClaimTemplates and DeviceClasses to be observed? */
+/* Are ResourceClaimTemplates, DeviceClasses and ResourceSlices to be observed? */
 bool sl_engine_counts_devices(const struct sl_engine *g);
-/* Has one of them changed what Workloads ask for? Then observe all Workloads again soon. Asked once. */
+/* May one of them have changed what Workloads ask for? Then settle that soon: they often come several at a time. Asked once. */
 bool sl_engine_wants_requests(struct sl_engine *g);
+/* Has it? Then observe all Workloads again. Asked once. */
+bool sl_engine_settle_requests(struct sl_engine *g);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                       int64_t now_ms);
 /* What has happened in the last call of sl_engine_observe, sl_engine_show or sl_engine_cycle, for figures. */

@@ -86,7 +86,8 @@ void sl_reflector_confirm(struct sl_reflector *r)
 static bool is_optional(enum sl_kind kind)
 {
     return kind >= SL_KIND_CUSTOM || kind == SL_KIND_PROVISIONING_REQUEST ||
-           kind == SL_KIND_DEVICE_CLASS || kind == SL_KIND_RESOURCE_CLAIM_TEMPLATE;
+           kind == SL_KIND_DEVICE_CLASS || kind == SL_KIND_RESOURCE_CLAIM_TEMPLATE ||
+           kind == SL_KIND_RESOURCE_SLICE;
 }
 
 static void keep_all(struct sl_reflector *r)

@@ -4,9 +4,9 @@ from work_scene import *
 RESOURCE = "/apis/resource.k8s.io/v1"
 
 
-def template(name, count):
+def template(name, count, **more):
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}, "spec": {"spec": {
-        "devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": count}}]}}}}
+        "devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": count, **more}}]}}}}
 
 
 def claiming(name, claim, parallelism=1):
@@ -66,6 +66,24 @@ class Devices(WorkScene):
         self.templates(template("late", 8))
         w = self.workload("a", lambda w: holds(w, "Admitted"), "admission")
         self.assertEqual(w["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]["gpus"], "8")
+
+    def test_devices_that_come_late_are_waited_for(self):
+        self.put("deviceclasses", {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {
+            "name": "gpu.example.com"}, "spec": {"selectors": [{"cel": {"expression": "device.driver == 'gpu.example.com'"}}]}})
+        self.templates(template("large", 1, selectors=[{"cel": {
+            "expression": "device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0"}}]))
+        self.daemon()
+        self.create(claiming("a", "large"))
+        self.waits("a", "insufficient matching devices for CEL selector in DeviceClass gpu.example.com: 0 device(s) match")
+        try:
+            self.put("resourceslices", {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {
+                "name": f"{self.namespace}-s"}, "spec": {"driver": "gpu.example.com", "allNodes": True,
+                "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "d", "capacity": {"memory": {"value": "80Gi"}}}]}})
+            w = self.workload("a", lambda w: holds(w, "Admitted"), "admission")
+            self.assertEqual(w["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]["gpus"], "1")
+        finally:
+            self.plane.request("DELETE", f"{RESOURCE}/resourceslices/{self.namespace}-s")
 
 
 if __name__ == "__main__":

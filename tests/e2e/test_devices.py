@@ -11,7 +11,12 @@ kind: Configuration
 resources:
   deviceClassMappings:
   - {name: gpus, deviceClassNames: [gpu.example.com]}
+  - name: gpu.memory
+    deviceClassNames: [mig.example.com]
+    sources:
+    - counter: {name: memory, driver: gpu.example.com, deviceSelector: {cel: {expression: "true"}}}
 """
+MIG = "device.attributes['gpu.example.com'].type == 'mig'"
 
 
 def template(name, count=2, **exactly):
@@ -22,6 +27,14 @@ def template(name, count=2, **exactly):
 
 def device_class(name="gpu.example.com", **spec):
     return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
+
+
+def resource_slice(name, *parts):
+    """Parts of a card, each with its type and the memory that it takes."""
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": {
+        "driver": "gpu.example.com", "nodeName": "n", "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": f"d{i}", "attributes": {"type": {"string": kind}}, "consumesCounters": [
+            {"counterSet": "s", "counters": {"memory": {"value": memory}}}]} for i, (kind, memory) in enumerate(parts)]}}
 
 
 def pod_specs(kind, obj):
@@ -51,7 +64,7 @@ class Devices(Scene):
         config.write_text(CONFIG)
         self.options = ("--adapters", str(ROOT / "deploy/adapters"), "--config", str(config))
         super().setUp()
-        self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "100", "memory": "1Ti", "gpus": "1000", "example.com/other": "9"}}),
+        self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "100", "memory": "1Ti", "gpus": "1000", "example.com/other": "9", "gpu.memory": "50Gi"}}),
                     local_queue("main", "team"))
 
     def tearDown(self):
@@ -122,6 +135,36 @@ class Devices(Scene):
         self.create(device_class("gpu.example.com", extendedResourceName="example.com/fast"))
         self.assertEqual(self.counted("e")[0], [1])
 
+    def test_parts_of_devices_count_by_their_counters_once_they_are_there(self):
+        self.create(device_class("mig.example.com", selectors=[{"cel": {"expression": MIG}}]),
+                    template("two", 2, deviceClassName="mig.example.com"))
+        self.create(asking("a", KINDS["Pod"], resourceClaimTemplateName="two"))
+        self.waits("a", "0 device(s) match but 2 requested")
+        slice = resource_slice("s", ("gpu", "40Gi"), ("mig", "4864Mi"), ("mig", "10Gi"))
+        self.assertEqual(self.apply(slice), "")
+        used = self.admitted("a")["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]
+        self.assertEqual(used["gpu.memory"], "20Gi")
+        self.create(asking("b", KINDS["Pod"], resourceClaimTemplateName="two"))
+        self.admitted("b")
+        self.create(asking("c", KINDS["Pod"], resourceClaimTemplateName="two"))
+        self.refused("c", "WaitingForQuota")
+        self.daemon.kill()
+        self.daemon.start()
+        usage = eventually(lambda: self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team")["status"].get("flavorsUsage"), what="usage")
+        self.assertIn({"name": "gpu.memory", "total": "40Gi", "borrowed": "0"}, usage[0]["resources"])
+        self.assertIn("s ", self.daemon.kubectl("get", "resourceslices.resource.k8s.io").stdout)
+
+    def test_selectors_that_no_device_fits_are_waited_for_and_what_is_not_evaluated_is_not(self):
+        for name, cel in (("mig", MIG), ("regex", "device.driver.matches('gpu')")):
+            self.create(template(name, 1, selectors=[{"cel": {"expression": cel}}]))
+        self.create(device_class(), resource_slice("s", ("gpu", "40Gi")))
+        self.create(asking("a", KINDS["Pod"], resourceClaimTemplateName="regex"))
+        self.assertEqual(self.counted("a")[0], [1])
+        self.create(asking("b", KINDS["Pod"], resourceClaimTemplateName="mig"))
+        self.waits("b", "0 device(s) match in the cluster but 1 requested")
+        self.create(resource_slice("t", ("mig", "10Gi")))
+        self.assertEqual(self.counted("b")[0], [1])
+
     def test_restart_keeps_what_was_counted_also_when_the_template_is_gone(self):
         self.create(device_class(), template("many", 600))
         self.create(asking("a", KINDS["Pod"], resourceClaimTemplateName="many"))
@@ -159,7 +202,7 @@ class Unsupported(Scene):
         home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-gates-"))
         try:
             for gate in ("ConcurrentAdmission", "FailureRecoveryPolicy", "ElasticJobsViaWorkloadSlicesWithTAS",
-                         "KueueDRAIntegrationConsumableCapacity", "MultiKueueOrchestratedPreemption"):
+                         "MultiKueueOrchestratedPreemption"):
                 file = home / "kueue.yaml"
                 file.write_text(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {{{gate}: true}}\n")
                 done = subprocess.run([BUILD / "sluiced", "--check-config", file], capture_output=True, text=True, timeout=20)

@@ -11,6 +11,8 @@
 
 typedef unsigned __int128 u128;
 
+#define BYTES_MAX 16u
+#define RESOURCE_LEN 253u
 #define NANO 1000000000
 /* Digits that are read; what comes behind only decides that the value is rounded up. Times 2^60
  * twenty digits still fit 128 bits, and a value with more of them before the point is past the
@@ -264,14 +266,38 @@ void sl_quantity_print(struct sl_quantity q, char out[static 64])
     }
 }
 
+static char bytes[BYTES_MAX][RESOURCE_LEN + 1];
+static size_t bytes_count;
+
+static bool counts_bytes(const char *resource)
+{
+    for (size_t i = 0; i < bytes_count; i++) {
+        if (strcmp(bytes[i], resource) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sl_quantity_count_bytes(const char *resource)
+{
+    if (bytes_count < BYTES_MAX && strlen(resource) <= RESOURCE_LEN && !counts_bytes(resource)) {
+        snprintf(bytes[bytes_count++], sizeof bytes[0], "%s", resource);
+    }
+}
+
+bool sl_quantity_is_bytes(const char *resource)
+{
+    return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
+           strncmp(resource, "hugepages-", 10) == 0 || counts_bytes(resource);
+}
+
 void sl_quantity_print_amount(int64_t amount, const char *resource, char out[static 64])
 {
     bool cpu = strcmp(resource, "cpu") == 0;
-    bool bytes = strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
-                 strncmp(resource, "hugepages-", 10) == 0;
     struct sl_quantity q = {
         .nano = (__int128)amount * (cpu ? NANO / 1000 : NANO),
-        .format = bytes ? SL_QUANTITY_BINARY_SI : SL_QUANTITY_DECIMAL_SI,
+        .format = sl_quantity_is_bytes(resource) ? SL_QUANTITY_BINARY_SI : SL_QUANTITY_DECIMAL_SI,
     };
     sl_quantity_print(q, out);
 }

@@ -29,6 +29,10 @@ int64_t sl_quantity_value(struct sl_quantity q);
 int64_t sl_quantity_amount(struct sl_quantity q, const char *resource);
 /* Canonical form, as Kubernetes prints it ("1500m", "1Gi", "2e3"). */
 void sl_quantity_print(struct sl_quantity q, char out[static 64]);
-/* An amount of the core as a quantity text ("1500m", "3", "1Gi" for memory-like resources). */
+/* Amounts of this resource are bytes, as the configuration has it: up to sixteen resources, of up to 253 characters. */
+void sl_quantity_count_bytes(const char *resource);
+/* Are they, or is it memory-like by its name? */
+bool sl_quantity_is_bytes(const char *resource);
+/* An amount of the core as a quantity text ("1500m", "3", "1Gi" for resources whose amounts are bytes). */
 void sl_quantity_print_amount(int64_t amount, const char *resource, char out[static 64]);
 #endif

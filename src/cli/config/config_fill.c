@@ -171,24 +171,51 @@ static void fill_transformations(struct sl_config *c)
     c->settings.transformations = all;
 }
 
-/* One for each class; of a class that is mapped to several resources by its counters the first. */
+static size_t fill_sources(struct sl_device_source *at, const struct sl_json *mapping)
+{
+    const struct sl_json *list = sl_json_get(mapping, "sources");
+    size_t count = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *capacity = sl_json_get(sl_json_at(list, i), "capacity");
+        const struct sl_json *v =
+            capacity != NULL ? capacity : sl_json_get(sl_json_at(list, i), "counter");
+        at[count++] = (struct sl_device_source){
+            .resource = sl_json_path_text(mapping, "name", ""),
+            .driver = sl_json_path_text(v, "driver", ""),
+            .name = sl_json_path_text(v, "name", ""),
+            .selector = sl_json_path_text(v, "deviceSelector.cel.expression", ""),
+            .capacity = capacity != NULL};
+    }
+    return count;
+}
+
+/* One for each class of each mapping. */
 static void fill_devices(struct sl_config *c)
 {
     const struct sl_json *list = sl_json_path(c->document, "resources.deviceClassMappings");
     size_t classes_max = 0;
+    size_t sources_max = 0;
     for (size_t i = 0; i < sl_json_len(list); i++) {
+        sources_max += sl_json_len(sl_json_get(sl_json_at(list, i), "sources"));
         classes_max += sl_json_len(sl_json_get(sl_json_at(list, i), "deviceClassNames"));
     }
     struct sl_device_mapping *all = keep(c, classes_max, sizeof *all);
+    struct sl_device_source *sources = keep(c, sources_max, sizeof *sources);
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *v = sl_json_at(list, i);
         const struct sl_json *classes = sl_json_get(v, "deviceClassNames");
+        size_t source_count = fill_sources(sources, v);
+        if (source_count > 0) {
+            sl_quantity_count_bytes(sl_json_path_text(v, "name", ""));
+        }
         for (size_t k = 0; k < sl_json_len(classes); k++) {
             all[c->settings.device_mapping_count++] =
                 (struct sl_device_mapping){.device_class = sl_json_text(sl_json_at(classes, k), ""),
                                            .resource = sl_json_path_text(v, "name", ""),
-                                           .by_source = sl_json_len(sl_json_get(v, "sources")) > 0};
+                                           .source_count = source_count,
+                                           .sources = sources};
         }
+        sources += source_count;
     }
     c->settings.device_mappings = all;
 }

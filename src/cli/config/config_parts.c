@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rules of the configuration's parts that are checked but change nothing here yet: MultiKueue,
- * labels of metrics, and devices. */
+/* Rules of the configuration's parts that Sluice does not know in full: MultiKueue, labels of metrics, and devices. */
+#include "api/cel/cel.h"
 #include "cli/config/config_table.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -115,6 +115,23 @@ static bool is_capacity_name(const char *text)
     return fits && sl_format_check(SL_PATTERN_DNS_SUBDOMAIN, domain) == NULL;
 }
 
+/* Kueue refuses what is no CEL; what is, and cannot be evaluated here, matters only where it is asked for. */
+static void check_selector(struct sl_config *c, const char *field, const struct sl_json *of)
+{
+    struct sl_error e = {0};
+    const char *text = sl_json_path_text(of, "deviceSelector.cel.expression", "");
+    struct sl_cel *cel = text[0] == '\0' ? NULL : sl_cel_parse_new(text, &e);
+    if (cel == NULL && text[0] != '\0') {
+        sl_config_refuse(c, field, "deviceSelector: %s", e.text);
+    } else if (cel != NULL && sl_cel_foreign(cel) != NULL) {
+        sl_config_warn(c, field,
+                       "deviceSelector: %s is not supported: jobs whose devices depend on it are "
+                       "not admitted",
+                       sl_cel_foreign(cel));
+    }
+    sl_cel_free(cel);
+}
+
 /* What one source is for; its gate has to be on. */
 static void check_source(struct sl_config *c, const char *field, const struct sl_json *source)
 {
@@ -127,6 +144,7 @@ static void check_source(struct sl_config *c, const char *field, const struct sl
     } else if (!sl_config_gate(c, gate)) {
         sl_config_refuse(c, field, "needs the feature gate %s", gate);
     }
+    check_selector(c, field, sl_json_get(source, counter ? "counter" : "capacity"));
     const char *name = sl_json_path_text(source, "capacity.name", "");
     if (*name != '\0' && !is_capacity_name(name)) {
         sl_config_refuse(c, field, "capacity.name \"%.64s\" is not [domain/]C_IDENTIFIER", name);

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluicectl usage: who held how much quota for how long, from a journal. */
+#include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/grid.h"
@@ -248,17 +249,12 @@ static int compare_groups(const void *a, const void *b)
 
 /* --- as a table -------------------------------------------------------------------------------------------------------- */
 
-static bool in_bytes(const char *resource)
-{
-    return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
-           strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
-}
-
 /* Thousandths of GiB s, from bytes times milliseconds: for people, and so rounded. */
 static void add_held(struct sl_grid *rows, __int128 held, const char *resource)
 {
     char text[SL_BILL_TEXT];
-    __int128 shown = in_bytes(resource) ? (held + (1 << (GIB_BITS - 1))) >> GIB_BITS : held;
+    __int128 shown =
+        sl_quantity_is_bytes(resource) ? (held + (1 << (GIB_BITS - 1))) >> GIB_BITS : held;
     sl_bill_print(shown, resource, text);
     sl_grid_add(rows, text);
 }
@@ -289,7 +285,8 @@ static void add_titles(const struct usage *u, struct sl_grid *rows)
     }
     for (uint32_t i = 0; i < u->resource_count; i++) {
         struct sl_buf title = {0};
-        sl_buf_print(&title, "%s-%s", u->resources[i], in_bytes(u->resources[i]) ? "gib-s" : "s");
+        sl_buf_print(&title, "%s-%s", u->resources[i],
+                     sl_quantity_is_bytes(u->resources[i]) ? "gib-s" : "s");
         sl_grid_add_title(rows, title.data);
         sl_buf_fini(&title);
     }

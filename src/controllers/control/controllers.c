@@ -40,7 +40,8 @@ static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
                                        SL_KIND_JOB};
 #define WATCHED_COUNT (sizeof watched / sizeof watched[0])
 /* Before them, where devices are counted. */
-static const enum sl_kind counted_by[] = {SL_KIND_DEVICE_CLASS, SL_KIND_RESOURCE_CLAIM_TEMPLATE};
+static const enum sl_kind counted_by[] = {SL_KIND_DEVICE_CLASS, SL_KIND_RESOURCE_SLICE,
+                                          SL_KIND_RESOURCE_CLAIM_TEMPLATE};
 #define COUNTED_BY_COUNT (sizeof counted_by / sizeof counted_by[0])
 #define DEVICES_MS 1000 /* they often come several at a time */
 
@@ -61,6 +62,7 @@ struct sl_controllers {
     bool cycle_due;
     int64_t
         reread_due_ms; /* Workloads could not be read again: when they are to be; INT64_MAX = never */
+    int64_t settle_due_ms; /* the same of what devices count for */
     struct sl_map
         *unsure; /* "namespace/name" -> a Workload that may be an echo: sl_engine_recognise */
     bool events_loaded; /* those of earlier runs; not before the start is over */
@@ -100,7 +102,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     const struct sl_client *client = &c->options.client;
     c->events = sl_recorder_new(client);
     c->unsure = sl_map_new();
-    c->reread_due_ms = INT64_MAX;
+    c->reread_due_ms = c->settle_due_ms = INT64_MAX;
     if (options->events_per_s > 0) {
         sl_recorder_limit(c->events, options->events_per_s, options->events_burst);
     }
@@ -272,7 +274,7 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is requested again */
     const char *ns = moved ? "" : sl_object_namespace(object);
     if (sl_engine_wants_requests(c->options.engine) && c->synced[SL_KIND_WORKLOAD]) {
-        c->reread_due_ms = earlier(c->reread_due_ms, sl_clock_now_ms() + DEVICES_MS);
+        c->settle_due_ms = earlier(c->settle_due_ms, sl_clock_now_ms() + DEVICES_MS);
     }
     if (!(limits || moved) || !c->synced[SL_KIND_WORKLOAD]) {
         return;
@@ -376,6 +378,10 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
         sl_recorder_load(c->events, now_ms);
     }
     feed_unsure(c);
+    if (now_ms >= c->settle_due_ms) {
+        c->settle_due_ms = INT64_MAX;
+        c->reread_due_ms = sl_engine_settle_requests(c->options.engine) ? now_ms : c->reread_due_ms;
+    }
     if (now_ms >= c->reread_due_ms) {
         c->reread_due_ms = INT64_MAX;
         sl_engine_want_workloads(c->options.engine);
@@ -404,7 +410,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     }
     bool at_once = c->cycle_due || sl_map_count(c->unsure) > 0;
     int64_t due = at_once ? INT64_MIN : sl_engine_due_ms(c->options.engine);
-    due = earlier(due, c->reread_due_ms);
+    due = earlier(due, earlier(c->reread_due_ms, c->settle_due_ms));
     due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_parents_due_ms(&c->parents));

@@ -23,6 +23,7 @@ struct sl_engine_settings sl_engine_settings_default(void)
                                        .heed_gates = true,
                                        .devices = true,
                                        .extended_devices = true,
+                                       .device_counters = true,
                                        .refuse_claims = true};
 }
 

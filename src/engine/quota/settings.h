@@ -23,10 +23,18 @@ struct sl_transformation {
     const struct sl_transformation_output *outputs;
 };
 
-/* resources.deviceClassMappings[]: a device of the class counts as one of the resource. */
+/* resources.deviceClassMappings[]: a device of the class counts as one of the resource; where there are sources, by what
+ * it takes of them. */
+struct sl_device_source {
+    const char *resource, *driver;
+    const char *name;     /* of a counter, or of a capacity */
+    const char *selector; /* in CEL: the devices that it is about */
+    bool capacity;
+};
 struct sl_device_mapping {
     const char *device_class, *resource;
-    bool by_source; /* it counts by counters or capacities, which is not supported */
+    size_t source_count;
+    const struct sl_device_source *sources;
 };
 
 struct sl_engine_settings {
@@ -46,7 +54,7 @@ struct sl_engine_settings {
     const char *const *excluded_prefixes;
     size_t transformation_count;
     const struct sl_transformation *transformations;
-    size_t device_mapping_count; /* 0: templates and classes are not looked at */
+    size_t device_mapping_count; /* 0: devices are not looked at */
     const struct sl_device_mapping *device_mappings;
 
     /* admissionFairSharing */
@@ -60,16 +68,18 @@ struct sl_engine_settings {
     int64_t retain_finished_ms;
     int64_t retain_deactivated_ms;
 
-    bool granular_reasons; /* UnadmittedWorkloadsObservability */
-    bool priority_boost;   /* PriorityBoost */
-    bool heed_gates;       /* AdmissionGatedBy */
-    bool devices;          /* KueueDRAIntegration: claims of devices are counted */
-    bool extended_devices; /* KueueDRAIntegrationExtendedResource, with the former */
-    bool refuse_claims;    /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
-    bool paranoid;         /* --paranoid: see engine/turn/valid.h */
+    bool granular_reasons;  /* UnadmittedWorkloadsObservability */
+    bool priority_boost;    /* PriorityBoost */
+    bool heed_gates;        /* AdmissionGatedBy */
+    bool devices;           /* KueueDRAIntegration: claims of devices are counted */
+    bool extended_devices;  /* KueueDRAIntegrationExtendedResource, with the former */
+    bool device_counters;   /* KueueDRAIntegrationPartitionableDevices: sources may be counters */
+    bool device_capacities; /* KueueDRAIntegrationConsumableCapacity: or capacities */
+    bool refuse_claims; /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
+    bool paranoid;      /* --paranoid: see engine/turn/valid.h */
 };
 
-/* Are ResourceClaimTemplates and DeviceClasses to be observed? */
+/* Are ResourceClaimTemplates, DeviceClasses and ResourceSlices to be observed? */
 bool sl_engine_settings_count_devices(const struct sl_engine_settings *s);
 /* Kueue's defaults. */
 struct sl_engine_settings sl_engine_settings_default(void);

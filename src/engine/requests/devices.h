@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Devices that pods ask for: by ResourceClaimTemplates, or by extended resources of DeviceClasses. They count
- * as the resources that resources.deviceClassMappings name. Owns what is known of templates and classes. */
+ * as the resources that resources.deviceClassMappings name. Owns what is known of templates, classes and slices. */
 #ifndef SL_ENGINE_DEVICES_H
 #define SL_ENGINE_DEVICES_H
 #include "base/buf.h"
@@ -14,11 +14,15 @@ struct sl_devices *sl_devices_new(void);
 void sl_devices_free(struct sl_devices *d);
 
 /* An object was seen or deleted. */
-void sl_devices_take_template(struct sl_devices *d, const struct sl_json *object, bool gone);
-void sl_devices_take_class(struct sl_devices *d, const struct sl_json *object, bool gone);
+void sl_devices_take_template(struct sl_devices *d, const struct sl_json *object, bool deleted);
+void sl_devices_take_class(struct sl_devices *d, const struct sl_json *object, bool deleted);
+void sl_devices_take_slice(struct sl_devices *d, const struct sl_json *object, bool deleted);
 /* Grows when something changed that requests were made of: those made before may be out of date. */
 uint64_t sl_devices_version(const struct sl_devices *d);
-bool sl_devices_changed(struct sl_devices *d); /* did it, since this was asked last? */
+/* Was there anything that may change them, since this was asked last? */
+bool sl_devices_changed(struct sl_devices *d);
+/* Counts claims again where classes or slices have changed. Did the version grow, since this was asked last? */
+bool sl_devices_settle(const struct sl_engine *g);
 
 /* One pod of a pod set of a Workload. */
 struct sl_devices_pod {

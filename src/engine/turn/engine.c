@@ -213,6 +213,9 @@ static enum sl_code take(struct sl_engine *g, enum sl_kind kind, const struct sl
     case SL_KIND_DEVICE_CLASS:
         sl_devices_take_class(g->devices, object, deleted);
         break;
+    case SL_KIND_RESOURCE_SLICE:
+        sl_devices_take_slice(g->devices, object, deleted);
+        break;
     case SL_KIND_RESOURCE_FLAVOR:
         code = sl_event_from_flavor(g, object, deleted, now_ms);
         break;
@@ -245,6 +248,12 @@ bool sl_engine_wants_requests(struct sl_engine *g)
 {
     SL_PRE(g != NULL);
     return sl_devices_changed(g->devices);
+}
+
+bool sl_engine_settle_requests(struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return sl_devices_settle(g);
 }
 
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,

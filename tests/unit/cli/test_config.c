@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Kueue's configuration file: every field and gate, every complaint, and what becomes of it. */
+#include "api/objects/quantity.h"
 #include "t.h"
 #include "config_world.h"
 #include "server/curves.h"
@@ -581,8 +582,40 @@ static void test_config_devices_that_do_not_fit_are_refused(void **state)
         {MAPPINGS("{name: a, deviceClassNames: [d], sources: [{capacity: {name: m, " SOURCE
                   "}}, {counter: {name: m, " SOURCE
                   "}}]}") "\nfeatureGates: {KueueDRAIntegrationConsumableCapacity: true}",
-         "resources.deviceClassMappings[0].sources: must not mix counter and capacity"}};
+         "resources.deviceClassMappings[0].sources: must not mix counter and capacity"},
+        {MAPPINGS("{name: a, deviceClassNames: [d], sources: [{counter: {name: m, driver: d, "
+                  "deviceSelector: {cel: {expression: device.driver =}}}}]}"),
+         "sources[0]: deviceSelector: at character 15: a character that CEL does not have"}};
     ASSERT_REFUSED(cases);
+}
+
+static void test_config_sources_of_devices_are_taken_over(void **state)
+{
+    (void)state;
+    struct sl_config *c = load_good(
+        MAPPINGS("{name: a, deviceClassNames: [d, e], sources: [{counter: {name: m, " SOURCE
+                 "}}, {counter: {name: k, driver: other, deviceSelector: {cel: {expression: "
+                 "device.driver.matches('x')}}}}]}, {name: b, deviceClassNames: [f]}, "
+                 "{name: c, deviceClassNames: [g], sources: [{capacity: {name: g/m, " SOURCE
+                 "}}]}") "\nfeatureGates: {KueueDRAIntegrationConsumableCapacity: true}");
+    const struct sl_device_mapping *m = c->settings.device_mappings;
+    assert_int_equal(c->settings.device_mapping_count, 4);
+    assert_string_equal(m[1].device_class, "e");
+    assert_int_equal(m[1].source_count, 2);
+    assert_string_equal(m[1].sources[1].name, "k");
+    assert_string_equal(m[1].sources[1].driver, "other");
+    assert_string_equal(m[1].sources[1].resource, "a");
+    assert_string_equal(m[1].sources[1].selector, "device.driver.matches('x')");
+    assert_false(m[1].sources[1].capacity);
+    assert_int_equal(m[2].source_count, 0);
+    assert_int_equal(m[3].source_count, 1);
+    assert_string_equal(m[3].sources[0].name, "g/m");
+    assert_true(m[3].sources[0].capacity);
+    assert_items(c->warnings, "deviceClassMappings[0].sources[1]: deviceSelector: the function "
+                              "matches is not supported");
+    assert_true(sl_quantity_is_bytes("a") && sl_quantity_is_bytes("c"));
+    assert_false(sl_quantity_is_bytes("b"));
+    sl_config_free(c);
 }
 
 static void test_config_all_complaints_come_together(void **state)
@@ -731,6 +764,7 @@ int main(void)
         cmocka_unit_test(test_config_metric_labels_are_taken_where_their_gate_is_on),
         cmocka_unit_test(test_config_metric_labels_that_do_not_fit_are_refused),
         cmocka_unit_test(test_config_devices_that_do_not_fit_are_refused),
+        cmocka_unit_test(test_config_sources_of_devices_are_taken_over),
         cmocka_unit_test(test_config_all_complaints_come_together),
         cmocka_unit_test(test_config_other_versions_are_refused),
         cmocka_unit_test(test_config_files_that_are_no_configuration_are_refused),

@@ -16,7 +16,7 @@ static struct {
     unsigned observed, forgotten, synced, cycles;
     int64_t due_ms;
     bool unusable;
-    bool wants_workloads, counts_devices, wants_requests;
+    bool wants_workloads, counts_devices, wants_requests, requests_stay;
     enum sl_sight sight;
 } stub;
 
@@ -110,6 +110,12 @@ bool sl_engine_counts_devices(const struct sl_engine *g)
 {
     (void)g;
     return stub.counts_devices;
+}
+
+bool sl_engine_settle_requests(struct sl_engine *g)
+{
+    (void)g;
+    return !stub.requests_stay;
 }
 
 bool sl_engine_wants_requests(struct sl_engine *g)
@@ -410,6 +416,7 @@ static void test_controllers_look_at_devices_only_where_they_count(void **state)
     (void)state;
     assert_null(watches[SL_KIND_DEVICE_CLASS].fn);
     assert_null(watches[SL_KIND_RESOURCE_CLAIM_TEMPLATE].fn);
+    assert_null(watches[SL_KIND_RESOURCE_SLICE].fn);
     assert_null(watches[SL_KIND_RESOURCE_CLAIM].fn);
 }
 
@@ -436,6 +443,26 @@ static void test_controllers_templates_have_all_workloads_read_again_once(void *
     assert_true(sl_controllers_due_ms(f->controllers) == T0 + 1000);
     sl_controllers_step(f->controllers, T0 + 1000);
     assert_int_equal(stub.observed, before + 4);
+    assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
+}
+
+/* Most news of devices makes no difference to any claim. */
+static void test_controllers_devices_that_change_no_count_have_nothing_read_again(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *s = parse("{\"metadata\":{\"name\":\"s\"}}");
+    fake_put(&f->fake, SL_KIND_WORKLOAD,
+             parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"}}"));
+    sync_all_but(SL_KIND_COUNT);
+    sl_controllers_step(f->controllers, T0);
+    stub.wants_requests = stub.requests_stay = true;
+    deliver(SL_KIND_RESOURCE_SLICE, SL_WATCH_ADDED, s);
+    sl_json_free(s);
+    unsigned before = stub.observed;
+    sl_controllers_step(f->controllers, T0);
+    assert_true(sl_controllers_due_ms(f->controllers) == T0 + 1000);
+    sl_controllers_step(f->controllers, T0 + 1000);
+    assert_int_equal(stub.observed, before);
     assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
 }
 
@@ -497,6 +524,9 @@ int main(void)
         TEST(test_controllers_look_at_devices_only_where_they_count),
         cmocka_unit_test_setup_teardown(
             test_controllers_templates_have_all_workloads_read_again_once, setup_devices, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_controllers_devices_that_change_no_count_have_nothing_read_again, setup_devices,
+            teardown),
         TEST(test_controllers_unusable_object_gets_an_event),
         TEST(test_controllers_workloads_that_could_not_be_read_again_are_read_later),
         TEST(test_controllers_due_is_the_engines_when_nothing_else_waits),

@@ -3,18 +3,14 @@
 
 /* Devices that pods claim, or request as extended resources: how they count, why they cannot be counted, and when that is
  * looked at again. Last, many random pods against a count that is made in another way. */
-#include "engine/requests/requests.h"
-#include "scene.h"
+#include "devices_scene.h"
 
-static const struct sl_device_mapping mappings[] = {{"gpu.example.com", "gpus", false},
-                                                    {"big.example.com", "gpus", false},
-                                                    {"nic.example.com", "example.com/nic", false},
-                                                    {"mig.example.com", "gpu.memory", true}};
-static struct sl_engine_settings settings;
-static struct sl_requests got[SL_POD_SETS_MAX];
-static uint32_t got_count;
-static struct sl_buf whole;
-
+static const struct sl_device_source counters[] = {
+    {"gpu.memory", "gpu.example.com", "memory", "true", false}};
+static const struct sl_device_mapping mappings[] = {{"gpu.example.com", "gpus", 0, NULL},
+                                                    {"big.example.com", "gpus", 0, NULL},
+                                                    {"nic.example.com", "example.com/nic", 0, NULL},
+                                                    {"mig.example.com", "gpu.memory", 1, counters}};
 static int setup_devices(void **state)
 {
     (void)state;
@@ -25,91 +21,7 @@ static int setup_devices(void **state)
     return 0;
 }
 
-static int teardown_devices(void **state)
-{
-    sl_buf_fini(&whole);
-    return teardown(state);
-}
-
-static void reopen(void)
-{
-    world_close(&w);
-    world_open_with(&w, NULL, &settings);
-}
-
-/* --- objects ---------------------------------------------------------------------------------- */
-
-static void put_template(const char *name, const char *requests)
-{
-    char text[1024];
-    (void)snprintf(text, sizeof text,
-                   "{\"metadata\":{\"namespace\":\"team\",\"name\":\"%s\"},\"spec\":{\"spec\":{"
-                   "\"devices\":{\"requests\":[%s]}}}}",
-                   name, requests);
-    world_add(&w, SL_KIND_RESOURCE_CLAIM_TEMPLATE, text);
-}
-
-static void put_class(const char *name, const char *extended, const char *created)
-{
-    char text[512];
-    (void)snprintf(text, sizeof text,
-                   "{\"metadata\":{\"name\":\"%s\",\"creationTimestamp\":\"%s\"},\"spec\":{"
-                   "\"extendedResourceName\":\"%s\"}}",
-                   name, created, extended);
-    world_add(&w, SL_KIND_DEVICE_CLASS, text);
-}
-
-#define EXACTLY(class, more)                                                                       \
-    "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"" class "\"" more "}}"
-#define SOME(n) ",\"allocationMode\":\"ExactCount\",\"count\":" #n
-#define CLAIM(template) "{\"name\":\"c\",\"resourceClaimTemplateName\":\"" template "\"}"
-
-/* Two pods, whose only container has these resources, and with these claims. */
-static struct sl_json *workload_with(const char *claims, const char *resources)
-{
-    char text[2048];
-    (void)snprintf(
-        text, sizeof text,
-        "{\"metadata\":{\"namespace\":\"team\",\"name\":\"a\"},\"spec\":{\"queueName\":"
-        "\"lq\",\"podSets\":[{\"name\":\"main\",\"count\":2,\"template\":{\"spec\":{"
-        "\"containers\":[{\"name\":\"c\",\"resources\":{%s}}],\"resourceClaims\":[%s]}}}]}}",
-        resources, claims);
-    return world_parse(text);
-}
-
-/* Per pod, of the first pod set; -1 = not asked for. */
-static int64_t amount_of(const char *resource)
-{
-    sl_resource_id id = sl_intern_find(w.engine->names, SL_INTERN_RESOURCE, resource);
-    for (uint32_t i = 0; i < got[0].count; i++) {
-        if (got[0].items[i].resource == id) {
-            return got[0].items[i].per_pod;
-        }
-    }
-    return -1;
-}
-
-/* What stands in the way; "" when nothing does. */
-static const char *trouble(struct sl_json *o)
-{
-    struct sl_error e = {0};
-    sl_buf_reset(&whole);
-    assert_int_equal(sl_requests_read(w.engine, o, got, &got_count, &e), SL_CODE_OK);
-    enum sl_code code = sl_requests_check_claims(w.engine, o, &whole, &e);
-    sl_json_free(o);
-    if (code == SL_CODE_OK) {
-        return "";
-    }
-    assert_int_equal(code, SL_CODE_INVALID);
-    if (whole.len == 0) {
-        sl_buf_text(&whole, e.causes[0].text);
-    }
-    return whole.data;
-}
-
 /* --- claims ----------------------------------------------------------------------------------- */
-
-#define AT "spec.podSets[0].template.spec.resourceClaims[0]"
 
 static void test_devices_of_templates_count_or_say_why_not(void **state)
 {
@@ -122,8 +34,6 @@ static void test_devices_of_templates_count_or_say_why_not(void **state)
         {EXACTLY("gpu.example.com", SOME(2)) "," EXACTLY("big.example.com", SOME(4)), "", 6, -1},
         {EXACTLY("gpu.example.com", SOME(1)) "," EXACTLY("nic.example.com", SOME(2)), "", 1, 2},
         {EXACTLY("gpu.example.com", ",\"adminAccess\":true" SOME(5)), "", -1, -1},
-        {EXACTLY("gpu.example.com", SOME(2) ",\"selectors\":[{\"cel\":{\"expression\":\"true\"}}]"),
-         "", 2, -1},
         {"", "", -1, -1},
         {EXACTLY("gpu.example.com", ",\"allocationMode\":\"All\""),
          AT ".devices.requests[0].exactly.allocationMode: Invalid value: \"All\": "
@@ -136,7 +46,7 @@ static void test_devices_of_templates_count_or_say_why_not(void **state)
         {EXACTLY("gpu.example.com", "") ",{\"name\":\"r\",\"firstAvailable\":[{}]}",
          AT ".devices.requests[1]: Invalid value: null: ResourceClaimTemplate t: "
             "FirstAvailable device selection is not supported",
-         1, -1},
+         -1, -1},
         {"{\"name\":\"r\"}",
          AT ".devices.requests[0]: Invalid value: null: ResourceClaimTemplate t: "
             "Exactly must be set if FirstAvailable is nil",
@@ -144,10 +54,6 @@ static void test_devices_of_templates_count_or_say_why_not(void **state)
         {EXACTLY("tpu.example.com", ""),
          AT ".resourceClaimTemplateName: Not found: \"DeviceClass tpu.example.com is not mapped in "
             "DRA configuration for podset main\"",
-         -1, -1},
-        {EXACTLY("mig.example.com", ""),
-         AT ".resourceClaimTemplateName: Not found: \"DeviceClass mig.example.com is counted by "
-            "counters or capacities of its devices in podset main, which Sluice does not support\"",
          -1, -1},
         {EXACTLY("gpu.example.com", SOME(-1)),
          AT ": Invalid value: too many devices or different resources", -1, -1},
@@ -297,8 +203,11 @@ static void test_devices_are_whole_and_not_shared_behind_extended_resources(void
         trouble(workload_with("", "\"requests\":{\"example.com/gpu\":\"500m\"}")),
         "spec.podSets[0].template.spec.containers[0].resources.requests.example.com/gpu: "
         "Invalid value: \"500m\": extended resource quantity must be an integer");
-    assert_non_null(strstr(trouble(workload_with("", "\"requests\":{\"example.com/mig\":\"1\"}")),
-                           "resolves to DeviceClass mig.example.com with counters or capacities"));
+    assert_string_equal(
+        trouble(workload_with("", "\"requests\":{\"example.com/mig\":\"1\"}")),
+        "spec.podSets[0].template.spec.containers[0]: Invalid value: \"example.com/mig\": extended "
+        "resource example.com/mig resolves to DeviceClass mig.example.com with counters "
+        "configured; use ResourceClaimTemplates with CEL selectors for counter-based quota");
     assert_string_equal(trouble(workload_with("", "\"requests\":{\"example.com/other\":\"500m\"}")),
                         "");
 }
@@ -316,31 +225,6 @@ static void add_queue(void)
         "\"resources\":[{\"name\":\"gpus\",\"nominalQuota\":\"4\"}]}]}]}}");
     world_add_local_queue(&w, "team", "lq", "cq");
     sl_engine_synced(w.engine, w.now_ms);
-}
-
-static void add(const char *name, const char *claims)
-{
-    struct sl_json *o = workload_with(claims, "");
-    sl_json_set_text(sl_json_get(o, "metadata"), "name", name);
-    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
-    world_settle(&w);
-}
-
-/* What the controllers do when it wants that. */
-static void look_again(const char *name)
-{
-    assert_true(sl_engine_wants_requests(w.engine));
-    assert_false(sl_engine_wants_requests(w.engine));
-    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, name), NULL);
-    world_settle(&w);
-}
-
-static void expect_message(const char *name, const char *words)
-{
-    const struct sl_json *c = sl_condition_find(world_workload(&w, name), "QuotaReserved");
-    if (strstr(sl_json_path_text(c, "message", ""), words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", sl_json_path_text(c, "message", ""), words);
-    }
 }
 
 static void test_devices_of_a_template_that_comes_later_are_waited_for(void **state)

@@ -123,6 +123,12 @@ static void test_absence_resource_claim_templates_are_optional(void **state)
     assert_absent(SL_KIND_RESOURCE_CLAIM_TEMPLATE);
 }
 
+static void test_absence_resource_slices_are_optional(void **state)
+{
+    (void)state;
+    assert_absent(SL_KIND_RESOURCE_SLICE);
+}
+
 static void test_absence_optional_kind_that_discovery_lists_is_waited_for(void **state)
 {
     (void)state;
@@ -447,6 +453,7 @@ int main(void)
         TEST(optional_kind_that_discovery_does_not_list_counts_as_empty),
         TEST(device_classes_are_optional),
         TEST(resource_claim_templates_are_optional),
+        TEST(resource_slices_are_optional),
         TEST(optional_kind_that_discovery_lists_is_waited_for),
         TEST(server_that_answers_all_with_404_is_not_believed),
         TEST(list_that_lacks_what_exists_is_not_believed),
