@@ -25,8 +25,7 @@ void sl_engine_close(struct sl_engine *g);
 /* An object was added or changed: level-triggered, the difference to what is known becomes core
  * events. Kinds: Namespace, LimitRange, RuntimeClass, ResourceFlavor, Cohort, ClusterQueue,
  * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass, Topology, Node, Pod, AdmissionCheck, ResourceClaimTemplate,
- * DeviceClass, ResourceSlice.
- * Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
+ * DeviceClass, ResourceSlice. Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
  * changes, observe those Workloads again. Initial lists: Topologies, Nodes and ResourceFlavors
  * before Workloads, whose assignments refer to them. INVALID with causes when something in it
  * cannot be used (e.g. a cyclic cohort); the object then is known as inactive with that reason,
@@ -40,9 +39,8 @@ bool sl_engine_wants_workloads(struct sl_engine *g);
 void sl_engine_want_workloads(struct sl_engine *g);
 /* Are ResourceClaimTemplates, DeviceClasses and ResourceSlices to be observed? */
 bool sl_engine_counts_devices(const struct sl_engine *g);
-/* May one of them have changed what Workloads ask for? Then settle that soon: they often come several at a time. Asked once. */
+/* May one of them have changed what Workloads ask for? Then settle that soon. Has it? Then observe all of these. Asked once. */
 bool sl_engine_wants_requests(struct sl_engine *g);
-/* Has it? Then observe all Workloads again. Asked once. */
 bool sl_engine_settle_requests(struct sl_engine *g);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                       int64_t now_ms);

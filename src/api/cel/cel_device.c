@@ -53,7 +53,7 @@ static struct sl_cel_value read_version(struct sl_cel_run *run, const char *text
     struct sl_cel_value v = {.type = SL_CEL_IS_VERSION};
     return sl_cel_read_version(text, &v.version)
                ? v
-               : sl_cel_error(run, "attribute %.64s: %.64s is no semantic version", name, text);
+               : sl_cel_error(run, "attribute %.64s: %.64s is not a semantic version", name, text);
 }
 
 static struct sl_cel_value read_attribute(struct sl_cel_run *run, const struct sl_json *v,
@@ -83,7 +83,7 @@ static struct sl_cel_value read_capacity(struct sl_cel_run *run, const struct sl
     struct sl_cel_value q = {.type = SL_CEL_IS_QUANTITY};
     return sl_quantity_read(sl_json_get(v, "value"), &q.quantity, NULL) == SL_CODE_OK
                ? q
-               : sl_cel_error(run, "capacity %.64s is no quantity", name);
+               : sl_cel_error(run, "capacity %.64s is not a quantity", name);
 }
 
 static struct sl_cel_value member_of_device(struct sl_cel_run *run, const char *name)

@@ -304,7 +304,7 @@ enum sl_cel_answer sl_cel_select(const struct sl_cel *c, const struct sl_cel_dev
     if (why != NULL && sl_cel_is_broken(&v)) {
         sl_buf_text(why, v.text);
     } else if (why != NULL && answer == SL_CEL_FAILED) {
-        sl_buf_text(why, "the result is no bool");
+        sl_buf_text(why, "the result is not a bool");
     }
     sl_json_free(run.kept);
     return answer;

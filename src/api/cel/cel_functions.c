@@ -195,12 +195,12 @@ static struct sl_cel_value make(struct sl_cel_run *run, const char *name,
     if (strcmp(name, "quantity") == 0) {
         return sl_quantity_parse(v->text, &made.quantity, NULL) == SL_CODE_OK
                    ? made
-                   : sl_cel_error(run, "%.64s is no quantity", v->text);
+                   : sl_cel_error(run, "%.64s is not a quantity", v->text);
     }
     made.type = SL_CEL_IS_VERSION;
     return sl_cel_read_version(v->text, &made.version)
                ? made
-               : sl_cel_error(run, "%.64s is no semantic version", v->text);
+               : sl_cel_error(run, "%.64s is not a semantic version", v->text);
 }
 
 static struct sl_cel_value lower(struct sl_cel_run *run, const struct sl_cel_value *v)

@@ -116,11 +116,11 @@ static const char *read_rune(const char **at, unsigned base, unsigned count, str
         }
         c = c * base + (uint32_t)d;
         if (c > 0x10FFFF) {
-            return "an escape that is no character";
+            return "an escape without a character";
         }
     }
     if (c == 0 || (c >= 0xD800 && c < 0xE000)) {
-        return "an escape that is no character";
+        return "an escape without a character";
     }
     add_rune(out, c);
     return NULL;

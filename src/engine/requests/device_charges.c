@@ -134,11 +134,11 @@ static bool look_at_device(struct charge *c, const struct sl_device_selectors se
     for (size_t i = 0; i < 3; i++) {
         struct sl_buf why = {0};
         enum sl_cel_answer answer = sl_device_selectors_match(&selectors[i], row, &why);
-        bool told = answer == SL_CEL_YES || answer == SL_CEL_NO ||
-                    refuse_device(c, answer, of[i], row, why.data);
+        bool clear = answer == SL_CEL_YES || answer == SL_CEL_NO ||
+                     refuse_device(c, answer, of[i], row, why.data);
         sl_buf_fini(&why);
         if (answer != SL_CEL_YES) {
-            return told;
+            return clear;
         }
     }
     c->matched++;
@@ -194,14 +194,14 @@ static bool charge_source(const struct sl_claim_request *r, const struct sl_devi
                                source->selector, e.text);
     }
     selectors[0] = (struct sl_device_selectors){.count = 1, .all = &of_source};
-    bool told = true;
-    for (size_t i = 0; told && i < count; i++) {
+    bool clear = true;
+    for (size_t i = 0; clear && i < count; i++) {
         if (rows[i].complete && strcmp(rows[i].driver, source->driver) == 0) {
-            told = look_at_device(&c, selectors, &rows[i]);
+            clear = look_at_device(&c, selectors, &rows[i]);
         }
     }
     sl_cel_free(of_source);
-    return told && add_charge(&c);
+    return clear && add_charge(&c);
 }
 
 bool sl_claim_add_charges(const struct sl_claim_request *r)

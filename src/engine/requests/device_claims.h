@@ -7,9 +7,9 @@
 #define SL_ENGINE_DEVICE_CLAIMS_H
 #include "base/buf.h"
 #include "base/map.h"
-#include "engine/quota/settings.h"
 #include "engine/records/pod.h"
 #include "engine/requests/device_select.h"
+#include "engine/state.h"
 
 struct sl_devices_world {
     const struct sl_engine_settings *settings;

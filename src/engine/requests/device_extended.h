@@ -6,7 +6,6 @@
 #define SL_ENGINE_DEVICE_EXTENDED_H
 #include "base/buf.h"
 #include "base/map.h"
-#include "engine/quota/settings.h"
 #include "engine/requests/devices.h"
 
 /* One pod, and what it requests by its spec. */

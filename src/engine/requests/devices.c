@@ -23,17 +23,24 @@ struct sl_devices {
     struct sl_map *classes; /* class -> spec.selectors, a list */
     struct sl_device_slices *slices;
     struct sl_map *asked;  /* "namespace/name" of templates that requests were made of */
-    struct sl_map *counts; /* claim, as text -> struct sl_claim_count * */
-    bool forgot;           /* counts that requests were made of */
-    bool stale;            /* the counts, by classes or slices */
+    struct sl_map *counts; /* claim, as text -> struct remembered * */
+    uint64_t changes;      /* of classes and slices */
+    bool stale;            /* some counts may be of before */
+    bool moved; /* some that requests were made of are not there any more, or are others now */
     bool news;
     uint64_t version, settled;
 };
 
+struct remembered {
+    struct sl_claim_count count;
+    uint64_t changes; /* by when it was counted */
+};
+
 static void free_count(void *value)
 {
-    sl_claim_count_fini(value);
-    sl_mem_free(value);
+    struct remembered *r = value;
+    sl_claim_count_fini(&r->count);
+    sl_mem_free(r);
 }
 
 struct sl_devices *sl_devices_new(void)
@@ -88,7 +95,7 @@ static void turn(struct sl_devices *d)
     sl_map_free(d->asked);
     d->asked = sl_map_new();
     forget_counts(d);
-    d->forgot = d->stale = false;
+    d->moved = d->stale = false;
     d->news = true;
     d->version++;
 }
@@ -127,7 +134,8 @@ void sl_devices_take_template(struct sl_devices *d, const struct sl_json *object
 
 static void mark_stale(struct sl_devices *d)
 {
-    bool counted = sl_map_count(d->counts) > 0 || d->forgot;
+    bool counted = sl_map_count(d->counts) > 0 || d->moved;
+    d->changes++;
     d->stale = d->stale || counted;
     d->news = d->news || counted;
 }
@@ -167,13 +175,29 @@ void sl_devices_take_slice(struct sl_devices *d, const struct sl_json *object, b
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
-static struct sl_claim_count *count_new(const struct sl_engine *g, const struct sl_json *claim)
+static struct remembered *count_new(const struct sl_engine *g, const struct sl_json *claim)
 {
     struct sl_devices_world world = {
         .settings = &g->settings, .classes = g->devices->classes, .slices = g->devices->slices};
-    struct sl_claim_count *c = sl_mem_new(1, sizeof *c);
-    sl_claim_count_make(&world, claim, c);
-    return c;
+    struct remembered *r = sl_mem_new(1, sizeof *r);
+    sl_claim_count_make(&world, claim, &r->count);
+    r->changes = g->devices->changes;
+    return r;
+}
+
+/* What is admitted now is admitted by the devices that there are now. */
+static struct remembered *count_again(const struct sl_engine *g, const char *key,
+                                      const struct sl_json *claim, struct remembered *old)
+{
+    struct sl_devices *d = g->devices;
+    if (!old->count.by_devices || old->changes == d->changes) {
+        return old;
+    }
+    struct remembered *fresh = count_new(g, claim);
+    d->moved = d->moved || !sl_claim_count_equal(&old->count, &fresh->count);
+    sl_map_put(d->counts, key, (union sl_map_value){.pointer = fresh});
+    free_count(old);
+    return fresh;
 }
 
 /* Lent until the next call. */
@@ -182,41 +206,36 @@ static const struct sl_claim_count *count_of(const struct sl_engine *g, const st
     struct sl_devices *d = g->devices;
     struct sl_buf key = {0};
     sl_json_print(claim, &key);
-    struct sl_claim_count *c = sl_map_find(d->counts, key.data);
-    if (c == NULL) {
+    struct remembered *r = sl_map_find(d->counts, key.data);
+    if (r != NULL) {
+        r = count_again(g, key.data, claim, r);
+    } else {
         if (sl_map_count(d->counts) >= COUNTS_MAX) {
             forget_counts(d);
-            d->forgot = true;
+            d->moved = true;
         }
-        c = count_new(g, claim);
-        sl_map_put(d->counts, key.data, (union sl_map_value){.pointer = c});
+        r = count_new(g, claim);
+        sl_map_put(d->counts, key.data, (union sl_map_value){.pointer = r});
     }
     sl_buf_fini(&key);
-    return c;
+    return &r->count;
 }
 
 static bool counts_differ(const struct sl_engine *g)
 {
-    bool differ = false;
-    for (struct sl_map_item e = {0}; !differ && sl_map_each(g->devices->counts, &e);) {
-        const struct sl_claim_count *old = e.value.pointer;
-        if (!old->by_devices) {
-            continue;
-        }
+    for (struct sl_map_item e = {0}; !g->devices->moved && sl_map_each(g->devices->counts, &e);) {
         struct sl_json *claim = sl_json_parse(e.key, strlen(e.key), NULL);
-        struct sl_claim_count *fresh = count_new(g, claim);
-        differ = !sl_claim_count_equal(old, fresh);
-        free_count(fresh);
+        (void)count_again(g, e.key, claim, e.value.pointer);
         sl_json_free(claim);
     }
-    return differ;
+    return g->devices->moved;
 }
 
 bool sl_devices_settle(const struct sl_engine *g)
 {
     SL_PRE(g != NULL);
     struct sl_devices *d = g->devices;
-    if (d->stale && (d->forgot || counts_differ(g))) {
+    if (d->stale && counts_differ(g)) {
         turn(d);
         d->news = false;
     }

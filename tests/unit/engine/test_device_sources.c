@@ -387,6 +387,23 @@ static void test_sources_devices_that_come_later_are_waited_for(void **state)
     world_expect(&w, "b", "QuotaReserved", "False", "Misconfigured");
 }
 
+/* What another Workload's claim of the same text counted for before is not what it counts for now. */
+static void test_sources_what_is_new_counts_by_the_devices_of_now(void **state)
+{
+    (void)state;
+    put_slice("s", DRIVER, POOL("p", 1, 1), PART("a", "mig", "8Gi"));
+    put_template("t", EXACTLY("mig.example.com", ""));
+    assert_string_equal(trouble(workload_with(CLAIM("t"), "")), "");
+    put_slice("s", DRIVER, POOL("p", 1, 1), PART("a", "mig", "9Gi"));
+    assert_string_equal(trouble(workload_with(CLAIM("t"), "")), "");
+    assert_true(amount_of("gpu.memory") == 9 * GI);
+    assert_true(sl_engine_settle_requests(w.engine)); /* others have it by what was */
+    assert_false(sl_engine_settle_requests(w.engine));
+    put_slice("s", DRIVER, POOL("p", 2, 1), PART("a", "mig", "9Gi"));
+    assert_string_equal(trouble(workload_with(CLAIM("t"), "")), "");
+    assert_false(sl_engine_settle_requests(w.engine)); /* another generation of the same */
+}
+
 /* With fewer pods there are fewer devices. */
 static void test_sources_count_for_each_pod_that_is_admitted(void **state)
 {
@@ -561,6 +578,7 @@ int main(void)
         TEST(test_sources_capacities_count_what_a_device_gives),
         TEST(test_sources_more_than_can_be_counted_is_too_much),
         TEST(test_sources_devices_that_come_later_are_waited_for),
+        TEST(test_sources_what_is_new_counts_by_the_devices_of_now),
         TEST(test_sources_count_for_each_pod_that_is_admitted),
         TEST(test_sources_do_not_count_on_nodes),
         TEST(test_sources_claims_that_are_not_remembered_are_counted_again),
