@@ -242,6 +242,7 @@ static enum sl_code fill_set(struct sl_pod_sets *sets, const struct sl_place *p,
                                .count = number_of(p, "count", 1, item)};
     set->template = completed(p, whole, sets, set->template);
     shown(path, set->where);
+    set->notes_where = sl_json_text(sl_json_path(p->entry, "inject.fields.annotations"), NULL);
     name_of(p, sets->count, whole, set->name);
     set->index_label = sl_json_text(sl_json_get(p->entry, "indexLabel"), NULL);
     set->index_offset = number_of(p, "indexOffset", 0, item);

@@ -37,15 +37,17 @@ void sl_adapter_refuse(const struct sl_json *refusals, const struct sl_json *obj
 /* A number: 3, a path, {path, default, minus}, {min|max: [numbers]}, {choose: [{when, use}]} or a list of numbers, their
  * product. */
 int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
-/* Does the rule hold? {condition}, {path, in|present|filled, default}, {sum, of, above|atLeast} or {some, where}, each with
- * an optional `not`. */
+/* Does the rule hold? {condition}, {path, in|present|filled, default}, {sum, of, above|atLeast}, {count, in, atLeast} or
+ * {some, where}, each with an optional `not`. */
 bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object);
 bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object);
 bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *object);
-/* A copy of `pattern` in which each {$path: P, $default: D} is the object's value at P, or else D, each {$item: P} the pod set's item's and each
- * {$inject: M} the injection's member M; members without a value are left out. */
+/* adapter_pattern.c: a copy of `pattern` in which each {$path: P, $as: javaMemory, $default: D} is the object's value at P, or
+ * else D, each {$key: P, $value: V} a map of one member, each {$item: P} the pod set's item's value and each {$inject: M} the
+ * injection's member M; members without a value are left out. */
 struct sl_expansion {
     const struct sl_json *object, *item, *injection; /* NULL: has no values */
+    bool sparse; /* maps inside of which nothing is left are left out, too */
 };
 struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_expansion *x);
 /* The template with what the `adds` of its pod set say; NULL: they say nothing about that object. */

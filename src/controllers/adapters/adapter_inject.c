@@ -108,7 +108,7 @@ static bool is_first_of_list(const struct sl_places *all, size_t index)
     return true;
 }
 
-static struct sl_json *template_make(const struct sl_place *p, struct sl_json *job)
+struct sl_json *sl_adapter_template_make(const struct sl_place *p, struct sl_json *job)
 {
     char path[SL_PLACE_PATH_SIZE];
     sl_place_template_path(p, job, path);
@@ -134,8 +134,10 @@ enum sl_code sl_adapter_inject(const struct sl_framework *f, struct sl_json *job
     const struct sl_json *list = all.count == 0 ? NULL : sl_json_get(p->entry, "inject");
     if (index >= all.count) {
         code = sl_error_set(e, SL_CODE_CONFLICT, "pod set %zu is not there any more", index);
+    } else if (sl_json_has(list, "fields")) {
+        code = sl_adapter_fields_inject(&all, index, job, injection, e);
     } else if (list == NULL) {
-        code = sl_template_inject(template_make(p, job), injection, e);
+        code = sl_template_inject(sl_adapter_template_make(p, job), injection, e);
     } else {
         struct sl_json *item = sl_place_item_new(p, whole);
         const struct sl_expansion x = {.object = whole, .item = item, .injection = injection};
@@ -181,7 +183,9 @@ void sl_adapter_restore(const struct sl_framework *f, struct sl_json *job, size_
     const struct sl_place *p = &all.at[index];
     sl_place_template_path(p, job, path);
     struct sl_json *template = path[0] == '\0' ? NULL : sl_json_path(job, path);
-    if (sl_json_has(p->entry, "inject")) {
+    if (sl_json_path(p->entry, "inject.fields") != NULL) {
+        sl_adapter_fields_restore(p, job, sl_json_get(pod_set, "template"));
+    } else if (sl_json_has(p->entry, "inject")) {
         clear_list(sl_json_get(p->entry, "inject"), p, job);
     } else if (sl_json_type(template) == SL_JSON_MAP) {
         sl_template_restore(template, sl_json_get(pod_set, "template"));

@@ -11,4 +11,13 @@ enum sl_code sl_adapter_inject(const struct sl_framework *f, struct sl_json *job
                                const struct sl_json *injection, struct sl_error *e);
 void sl_adapter_restore(const struct sl_framework *f, struct sl_json *job, size_t index,
                         const struct sl_json *pod_set);
+/* The template of the pod set, as the file has it by default where the job has none. */
+struct sl_json *sl_adapter_template_make(const struct sl_place *p, struct sl_json *job);
+
+/* adapter_fields.c: the same, into the fields that `inject.fields` of the pod set names. `template` is the Workload's. */
+enum sl_code sl_adapter_fields_inject(const struct sl_places *all, size_t index,
+                                      struct sl_json *job, const struct sl_json *injection,
+                                      struct sl_error *e);
+void sl_adapter_fields_restore(const struct sl_place *p, struct sl_json *job,
+                               const struct sl_json *template);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Numbers, rules and patterns of adapter files, answered about one object. What a file may say has been checked when
+/* Numbers and rules of adapter files, answered about one object. What a file may say has been checked when
  * it was loaded; what an object says has not, so that everything that is absent or of another type has a meaning. */
 #include "controllers/adapters/adapter_doc.h"
 #include <string.h>
@@ -167,6 +167,22 @@ static bool sum_holds(const struct sl_json *rule, const struct sl_json *object)
                                 : sum(rule, object) > sl_json_path_int(rule, "above", 0);
 }
 
+/* How many items of a list, or values of a map, are one of these? */
+static bool count_holds(const struct sl_json *rule, const struct sl_json *object)
+{
+    const struct sl_json *all = sl_json_path(object, sl_json_path_text(rule, "count", ""));
+    const struct sl_json *values = sl_json_get(rule, "in");
+    int64_t found = 0;
+    for (size_t i = 0; sl_json_type(all) == SL_JSON_LIST && i < sl_json_len(all); i++) {
+        found += is_in(values, sl_json_at(all, i));
+    }
+    for (struct sl_json_member m = {0};
+         sl_json_type(all) == SL_JSON_MAP && sl_json_each(all, &m);) {
+        found += is_in(values, m.value);
+    }
+    return found >= sl_adapter_number(sl_json_get(rule, "atLeast"), object);
+}
+
 /* Do the rules hold for one of the items of a list? */
 static bool some_hold(const struct sl_json *rule, const struct sl_json *object)
 {
@@ -187,6 +203,8 @@ bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object)
         holds = sum_holds(rule, object);
     } else if (sl_json_has(rule, "some")) {
         holds = some_hold(rule, object);
+    } else if (sl_json_has(rule, "count")) {
+        holds = count_holds(rule, object);
     } else {
         holds = path_holds(rule, object);
     }
@@ -211,60 +229,4 @@ bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *obj
         }
     }
     return false;
-}
-
-/* --- patterns ------------------------------------------------------------------------------------------ */
-
-static struct sl_json *expand(const struct sl_expansion *x, const struct sl_json *pattern,
-                              unsigned depth);
-
-static void expand_members(const struct sl_expansion *x, const struct sl_json *pattern,
-                           struct sl_json *out, unsigned depth)
-{
-    for (struct sl_json_member m = {0}; sl_json_each(pattern, &m);) {
-        struct sl_json *copy = expand(x, m.value, depth);
-        if (copy != NULL) {
-            sl_json_set(out, m.key, copy);
-        }
-    }
-}
-
-static struct sl_json *expand(const struct sl_expansion *x, const struct sl_json *pattern,
-                              unsigned depth)
-{
-    if (sl_json_type(pattern) == SL_JSON_LIST && depth > 0) {
-        struct sl_json *list = sl_json_new_list();
-        for (size_t i = 0; i < sl_json_len(pattern); i++) {
-            struct sl_json *copy = expand(x, sl_json_at(pattern, i), depth - 1);
-            if (copy != NULL) {
-                sl_json_append(list, copy);
-            }
-        }
-        return list;
-    }
-    if (sl_json_type(pattern) != SL_JSON_MAP || depth == 0) {
-        return sl_json_clone(pattern);
-    }
-    const struct sl_json *value = NULL;
-    if (sl_json_has(pattern, "$path")) {
-        value = sl_json_path(x->object, sl_json_path_text(pattern, "$path", ""));
-        value = sl_json_type(value) == SL_JSON_NULL ? sl_json_get(pattern, "$default") : value;
-        return value == NULL ? NULL : sl_json_clone(value);
-    }
-    if (sl_json_has(pattern, "$item")) {
-        value = sl_json_path(x->item, sl_json_path_text(pattern, "$item", ""));
-        return value == NULL ? NULL : sl_json_clone(value);
-    }
-    if (sl_json_has(pattern, "$inject")) {
-        value = sl_json_get(x->injection, sl_json_path_text(pattern, "$inject", ""));
-        return value == NULL ? NULL : sl_json_clone(value);
-    }
-    struct sl_json *map = sl_json_new_map();
-    expand_members(x, pattern, map, depth - 1);
-    return map;
-}
-
-struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_expansion *x)
-{
-    return expand(x, pattern, 64);
 }

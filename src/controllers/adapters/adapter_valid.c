@@ -30,7 +30,9 @@ static void check_sets(const struct sl_pod_sets *sets, struct sl_error *e)
     char where[SL_POD_SETS_MAX][WHERE_SIZE];
     for (size_t i = 0; i < sets->count; i++) {
         const struct sl_pod_set *set = &sets->at[i];
-        (void)snprintf(where[i], WHERE_SIZE, "%s.metadata.annotations", set->where);
+        bool own = set->notes_where == NULL;
+        (void)snprintf(where[i], WHERE_SIZE, "%s%s", own ? set->where : set->notes_where,
+                       own ? ".metadata.annotations" : "");
         all[i] = (struct sl_topology_wish){.annotations =
                                                sl_json_path(set->template, "metadata.annotations"),
                                            .where = where[i],

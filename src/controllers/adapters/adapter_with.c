@@ -152,7 +152,7 @@ static enum sl_code add_own(const struct sl_json *patch, struct sl_json *whole,
     if (!sl_adapter_all_hold(sl_json_get(patch, "when"), item)) {
         return SL_CODE_OK;
     }
-    const struct sl_expansion x = {.object = whole, .item = item};
+    const struct sl_expansion x = {.object = whole, .item = item, .sparse = true};
     struct sl_json *change = sl_adapter_expand(sl_json_get(patch, "patch"), &x);
     enum sl_code code = sl_patch_strategic(template, change, e);
     sl_json_free(change);

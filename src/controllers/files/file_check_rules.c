@@ -125,8 +125,16 @@ static void check_rule(struct sl_complaint *c, const struct sl_json *rule)
         sl_check_keys(c, rule, " some where not ");
         sl_check_path(c, rule, "some", true);
         sl_check_rules(c, rule, "where", true);
+    } else if (sl_json_has(rule, "count")) {
+        sl_check_keys(c, rule, " count in atLeast not ");
+        sl_check_path(c, rule, "count", true);
+        sl_check_type_of(c, rule, "in", SL_JSON_LIST, "a list of values");
+        if (!sl_json_has(rule, "in")) {
+            sl_complain(c, "in", "is required");
+        }
+        check_number(c, sl_json_get(rule, "atLeast"), "atLeast", DEPTH_MAX);
     } else {
-        sl_complain(c, "", "must be a map with condition, path, sum or some");
+        sl_complain(c, "", "must be a map with condition, path, sum, count or some");
     }
     sl_check_type_of(c, rule, "not", SL_JSON_BOOL, "true or false");
 }

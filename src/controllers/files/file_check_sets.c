@@ -23,6 +23,7 @@ static void check_template(struct sl_complaint *c, const struct sl_json *set)
 {
     const struct sl_json *template = sl_json_get(set, "template");
     sl_check_type_of(c, set, "default", SL_JSON_MAP, "a pod template");
+    sl_check_pattern(c, set, "default");
     if (sl_json_type(template) == SL_JSON_MAP) {
         size_t len = sl_complaint_down(c, "template", SIZE_MAX);
         sl_check_keys(c, template, " in at ");
@@ -32,6 +33,28 @@ static void check_template(struct sl_complaint *c, const struct sl_json *set)
     } else {
         sl_check_place(c, set, "template", !sl_json_has(set, "default"));
     }
+}
+
+/* For each part a path, or {path, shared}: where all pod sets may say it at once, which a map can. */
+static void check_fields(struct sl_complaint *c, const struct sl_json *inject)
+{
+    static const char *const maps = " labels annotations nodeSelector ";
+    const struct sl_json *fields = sl_json_get(inject, "fields");
+    size_t len = sl_complaint_down(c, "fields", SIZE_MAX);
+    sl_check_keys(c, fields, " labels annotations nodeSelector tolerations schedulingGates ");
+    for (struct sl_json_member m = {0};
+         sl_json_type(fields) == SL_JSON_MAP && sl_json_each(fields, &m);) {
+        if (sl_json_type(m.value) == SL_JSON_MAP && sl_check_is_word(maps, m.key)) {
+            size_t up = sl_complaint_down(c, m.key, SIZE_MAX);
+            sl_check_keys(c, m.value, " path shared ");
+            sl_check_place(c, m.value, "path", true);
+            sl_check_place(c, m.value, "shared", true);
+            sl_complaint_up(c, up);
+        } else {
+            sl_check_place(c, fields, m.key, true);
+        }
+    }
+    sl_complaint_up(c, len);
 }
 
 static void check_inject(struct sl_complaint *c, const struct sl_json *set)
@@ -44,15 +67,23 @@ static void check_inject(struct sl_complaint *c, const struct sl_json *set)
         return;
     }
     size_t len = sl_complaint_down(c, "inject", SIZE_MAX);
+    if (sl_json_has(inject, "fields")) {
+        sl_check_keys(c, inject, " fields ");
+        check_fields(c, inject);
+        sl_complaint_up(c, len);
+        return;
+    }
     sl_check_keys(c, inject, " list key item parts part ");
     sl_check_place(c, inject, "list", true);
     sl_check_text_of(c, inject, "key", false);
     sl_check_type_of(c, inject, "item", SL_JSON_MAP, "a map");
+    sl_check_pattern(c, inject, "item");
     if (!sl_json_has(inject, "item")) {
         sl_complain(c, "item", "is required");
     }
     sl_check_path(c, inject, "parts", false);
     sl_check_type_of(c, inject, "part", SL_JSON_MAP, "a map");
+    sl_check_pattern(c, inject, "part");
     if (sl_json_has(inject, "parts") != sl_json_has(inject, "part")) {
         sl_complain(c, "part", "is required with parts, and only with it");
     }
@@ -96,6 +127,7 @@ static void check_adds(struct sl_complaint *c, const struct sl_json *set)
         sl_check_keys(c, add, " when container requests ");
         sl_check_rules(c, add, "when", false);
         sl_check_type_of(c, add, "container", SL_JSON_MAP, "a container");
+        sl_check_pattern(c, add, "container");
         sl_check_type_of(c, add, "requests", SL_JSON_MAP, "a map of resources");
         if (sl_json_has(add, "container") == sl_json_has(add, "requests")) {
             sl_complain(c, "", "needs either container or requests");

@@ -33,6 +33,7 @@ void sl_check_patches(struct sl_complaint *c, const struct sl_json *set)
             sl_check_keys(c, patch, " when patch ");
             sl_check_type_of(c, patch, "patch", SL_JSON_MAP, "a map");
             check_depth(c, sl_json_get(patch, "patch"), "patch");
+            sl_check_pattern(c, patch, "patch");
         } else {
             sl_check_keys(c, patch, " from when key at ");
             sl_check_path(c, patch, "at", true);

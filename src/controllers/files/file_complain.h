@@ -37,6 +37,8 @@ void sl_check_place(struct sl_complaint *c, const struct sl_json *map, const cha
 void sl_check_number(struct sl_complaint *c, const struct sl_json *number, const char *key);
 void sl_check_rules(struct sl_complaint *c, const struct sl_json *map, const char *key,
                     bool required);
+/* file_check_pattern.c: what its $ words say, of the value at `key`. */
+void sl_check_pattern(struct sl_complaint *c, const struct sl_json *map, const char *key);
 void sl_check_pod_sets(struct sl_complaint *c, const struct sl_json *doc); /* file_check_sets.c */
 /* The objects that jobs refer to, and a pod set's patches (file_check_with.c). */
 void sl_check_with(struct sl_complaint *c, const struct sl_json *doc);

@@ -24,6 +24,7 @@ struct sl_pod_set {
     int64_t min_count; /* how few would do; 0 = all are needed */
     const struct sl_json *template;
     char where[128];         /* the path of the template, for complaints */
+    const char *notes_where; /* of its annotations, where they are not the template's own */
     const char *index_label; /* of the pods, with their index; NULL = none */
     int64_t index_offset;    /* what that counts from */
     const char *

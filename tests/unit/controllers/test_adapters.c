@@ -527,6 +527,34 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
          "suspend: s\npodSets: [{name: a, template: t, inject: {list: l, item: {}, parts: p,"
          " part: {}}}]\n",
          "f.yaml: podSets[0].inject.key: is required with parts"},
+        {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, inject: {fields: {label: p}}}]\n",
+         "f.yaml: podSets[0].inject.fields.label: unknown field; may be one of labels"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, inject: {fields: {labels: {path: p}}}}"
+         "]\n",
+         "f.yaml: podSets[0].inject.fields.labels.shared: is required"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, inject: {fields: {tolerations: {path: "
+         "p, shared: q}}}}]\n",
+         "f.yaml: podSets[0].inject.fields.tolerations: must be a path"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, inject: {fields: {labels: p}, list: "
+         "l}}]\n",
+         "f.yaml: podSets[0].inject.list: unknown field"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, default: {a: [{$path: p, $as: miles}]}}]\n",
+         "f.yaml: podSets[0].default.a[0].$as: must be javaMemory"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, patches: [{patch: {a: {$key: p}}}]}]"
+         "\n",
+         "f.yaml: podSets[0].patches[0].patch.a.$value: is required"},
+        {HEAD TAIL
+         "suspend: s\npodSets: [{name: a, template: t, default: {a: {$path: p, b: 1}}}]\n",
+         "f.yaml: podSets[0].default.a.b: unknown field"},
+        {HEAD SETS "suspend: s\nready: [{count: l, in: [a]}]\nactive: [{condition: A}]\n",
+         "f.yaml: ready[0].atLeast: must be a whole number"},
+        {HEAD SETS "suspend: s\nready: [{count: l, atLeast: 1}]\nactive: [{condition: A}]\n",
+         "f.yaml: ready[0].in: is required"},
         {HEAD TAIL "suspend: s\npodSets: [{name: a, template: t, count: {choose: []}}]\n",
          "f.yaml: podSets[0].count.choose: must be a list of choices"},
         {HEAD TAIL
