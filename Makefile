@@ -82,7 +82,8 @@ $(BUILD)/engine/journal/journal_core.o: $(BUILD)/engine/journal/journal_core.c
 EXTRA_engine := $(BUILD)/engine/journal/journal_core.o
 # The web page and the admission policies are in the program.
 UI_FILES     := $(wildcard src/ui/*)
-POLICY_FILES := $(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/policies/*.yaml))
+# refused.yaml is what the program makes of deploy/adapters.
+POLICY_FILES := $(filter-out %/kustomization.yaml %/refused.yaml,$(wildcard deploy/kubernetes/policies/*.yaml))
 define EMBEDDED
 $(BUILD)/cli/embedded/$(1).c: src/cli/common/embed.sh $(2)
 	@mkdir -p $$(@D)

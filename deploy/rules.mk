@@ -58,5 +58,7 @@ $(BUILD)/fields-tool: tests/lint/fields.c $(call archives,$(NEEDS_api))
 .PHONY: reference reference-check
 reference: all $(BUILD)/fields-tool ## write docs/reference from the tables in the code
 	@tests/lint/reference.py $(BUILD)
+	@tests/lint/refused.py $(BUILD)
 reference-check: $(BUILD)/fields-tool ## check that docs/reference is what the tables in the code say
 	@tests/lint/reference.py $(BUILD) --check
+	@tests/lint/refused.py $(BUILD) --check

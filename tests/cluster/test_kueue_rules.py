@@ -189,7 +189,7 @@ class KueueRules(Scene):
         for name, kind in KINDS.items():
             if "sets" not in kind or name == "AppWrapper":
                 continue
-            at = kind["sets"][0][0].removesuffix("/metadata/annotations") + "/spec/resourceClaims"
+            at = kind.get("pods", kind["sets"][0][0].removesuffix("/metadata/annotations")) + "/spec/resourceClaims"
             says = self.warned(operated(kind["base"], [{"op": "add", "path": at, "value": claims}]))
             self.assertIn(words, says, name)
             self.assertNotIn(words, self.warned(kind["base"]), name)

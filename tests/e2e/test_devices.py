@@ -217,11 +217,11 @@ class Unsupported(Scene):
         self.assertIn("no DeviceClass is mapped in DRA configuration", condition(w, "QuotaReserved")["message"])
 
     def test_kind_without_an_adapter_is_refused(self):
-        spark = {"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
-                 "metadata": {"name": "s", "namespace": "default", "labels": QUEUED}, "spec": {}}
-        done = self.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(spark), check=False)
+        connect = {"apiVersion": "sparkoperator.k8s.io/v1alpha1", "kind": "SparkConnect",
+                   "metadata": {"name": "s", "namespace": "default", "labels": QUEUED}, "spec": {}}
+        done = self.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(connect), check=False)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("SparkApplication", done.stderr)
+        self.assertIn("SparkConnect", done.stderr)
 
 
 def marked(obj, **annotations):

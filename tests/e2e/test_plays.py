@@ -34,9 +34,10 @@ class Plays(Scene):
         self.daemon.start()
         spot = flavor("f")
         spot["spec"] = {"nodeLabels": {"pool": "spot"}}
-        held = cluster_queue("held", {"f": {"cpu": "100"}})
+        quota = {"f": {"cpu": "100", "memory": "100Gi"}}
+        held = cluster_queue("held", quota)
         held["spec"]["stopPolicy"] = "Hold"
-        self.create(spot, cluster_queue("team", {"f": {"cpu": "100"}}), held, local_queue("main", "team"),
+        self.create(spot, cluster_queue("team", quota), held, local_queue("main", "team"),
                     local_queue("held", "held"),
                     {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "ours"}, "value": 7},
                     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "theirs"}, "value": 5})

@@ -17,6 +17,7 @@ ON = {
     "RejectUpdatesToCQWithInvalidOnFlavors": ("deploy/kubernetes/policies/queues.yaml", "onFlavors"),
     "RemoveFinalizersWithStrictPatch": ("src/controllers/**/*.c", "resourceVersion"),
     "SkipAncestorCheckForDeletedWorkloads": ("src/controllers/jobs/jobs.c", "sl_object_deleting"),
+    "SparkApplicationIntegration": ("deploy/adapters/*.yaml", "kind: SparkApplication"),
     "TASAssignmentsEncodingByHostnamePrefix": ("src/api/objects/topology_compact.c", "prefix"),
     "TASCacheNodeMatchResults": ("src/policy/topology/masks.c", "mask"),
     "TASCacheTopologyTree": ("src/policy/topology/trees.c", "tree"),

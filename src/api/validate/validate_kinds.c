@@ -28,6 +28,7 @@ static const struct known {
     {"ray.io", "v1", "RayService", TRAIT_SUSPENDS | TRAIT_PREBUILT | TRAIT_ELASTIC},
     {"trainer.kubeflow.org", "v1alpha1", "TrainJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"workload.codeflare.dev", "v1beta2", "AppWrapper", TRAIT_SUSPENDS | TRAIT_PREBUILT},
+    {"sparkoperator.k8s.io", "v1beta2", "SparkApplication", TRAIT_SUSPENDS},
     {"kubeflow.org", "v1", "PyTorchJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"kubeflow.org", "v1", "TFJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},
     {"kubeflow.org", "v1", "XGBoostJob", TRAIT_SUSPENDS | TRAIT_PREBUILT},

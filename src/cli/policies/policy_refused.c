@@ -4,7 +4,6 @@
 #include "cli/policies/policy_refused.h"
 
 #include "base/check.h"
-#include "cli/policies/policy_kinds.h"
 #include "controllers/adapters/adapter.h"
 #include <string.h>
 
@@ -279,8 +278,7 @@ struct sl_json *sl_policy_refused_new(const struct sl_job_rules *rules)
     const struct sl_framework *f;
     for (size_t i = 0; (f = sl_jobs_framework(i)) != NULL; i++) {
         const struct sl_kind_info *info = sl_kind_info(f->kind);
-        bool named = sl_policy_job_of(info->plural) != NULL;
-        if (named || !sl_jobs_enabled(rules, f)) {
+        if (!sl_jobs_enabled(rules, f)) {
             continue;
         }
         struct sl_json *validations = refusals_new(sl_adapters_rules(f, "refuse"));
