@@ -154,6 +154,15 @@ static void name_of(const struct sl_place *p, size_t index, const struct sl_json
     sl_buf_fini(&text);
 }
 
+static struct sl_json *default_new(const struct sl_place *p, struct sl_json *whole)
+{
+    struct sl_json *item = sl_place_item_new(p, whole);
+    const struct sl_expansion x = {.object = whole, .item = item};
+    struct sl_json *template = sl_adapter_expand(sl_json_get(p->entry, "default"), &x);
+    sl_json_free(item);
+    return template;
+}
+
 /* The template that the object has, or the file's default, with the file's patches; made for `sets` where it is not the
  * object's own. NULL: there is none, or a patch does not fit. */
 static const struct sl_json *template_of(const struct sl_place *p, struct sl_json *whole,
@@ -161,16 +170,14 @@ static const struct sl_json *template_of(const struct sl_place *p, struct sl_jso
                                          struct sl_error *e)
 {
     struct sl_json *template = path[0] == '\0' ? NULL : sl_json_path(whole, path);
-    const struct sl_json *pattern = sl_json_get(p->entry, "default");
-    const struct sl_expansion x = {.object = whole};
     bool given = sl_json_type(template) == SL_JSON_MAP;
     if (given && !sl_json_has(p->entry, "patches")) {
         return template;
     }
-    if (!given && pattern == NULL) {
+    if (!given && !sl_json_has(p->entry, "default")) {
         return NULL;
     }
-    template = given ? sl_json_clone(template) : sl_adapter_expand(pattern, &x);
+    template = given ? sl_json_clone(template) : default_new(p, whole);
     enum sl_code code = sl_adapter_patch(p, whole, &template, e);
     sl_json_append(sets->made, template);
     return code == SL_CODE_OK ? template : NULL;

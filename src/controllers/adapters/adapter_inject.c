@@ -101,7 +101,8 @@ static bool is_first_of_list(const struct sl_places *all, size_t index)
         const struct sl_json *inject = sl_json_get(all->at[i].entry, "inject");
         list_path(inject, &all->at[i], other);
         if (inject != NULL && strcmp(ours, other) == 0 &&
-            (all->at[i].entry == all->at[index].entry || sl_json_has(inject, "parts"))) {
+            (all->at[i].entry == all->at[index].entry || sl_json_has(inject, "parts") ||
+             !sl_json_has(inject, "key"))) {
             return false;
         }
     }

@@ -34,10 +34,12 @@ struct sl_json *sl_place_item_new(const struct sl_place *p, struct sl_json *whol
 {
     struct sl_json *out = sl_json_new_map();
     const struct sl_json *item = sl_place_at(whole, p->inner);
+    struct sl_json *outer = p->outer[0] == '\0' ? whole : sl_json_path(whole, p->outer);
     for (struct sl_json_member m = {0};
          sl_json_type(item) == SL_JSON_MAP && sl_json_each(item, &m);) {
         sl_json_set(out, m.key, sl_json_ref(m.value));
     }
+    sl_json_set(out, "$outer", sl_json_ref(outer));
     sl_json_set(out, "$", sl_json_ref(whole));
     return out;
 }
@@ -116,13 +118,39 @@ static void add_each(struct sl_places *all, const struct sl_json *entry, struct 
     }
 }
 
+/* For each item of the list all of the entry's own pod sets, so that those of one item stay together. */
+static void add_sets_of_each(struct sl_places *all, const struct sl_json *entry,
+                             struct sl_json *whole)
+{
+    const char *list = sl_json_path_text(entry, "each", "");
+    const struct sl_json *sets = sl_json_get(entry, "podSets");
+    size_t count = sl_json_len(sl_json_path(whole, list));
+    for (size_t i = 0; i < count && all->count <= SL_POD_SETS_MAX; i++) {
+        char number[24];
+        struct sl_place p = {0};
+        snprintf(number, sizeof number, "%zu", i);
+        sl_place_join(p.outer, list, number);
+        for (size_t k = 0; k < sl_json_len(sets); k++) {
+            p.entry = sl_json_at(sets, k);
+            sl_place_join(p.inner, list, number);
+            if (sl_json_has(p.entry, "each")) {
+                add_inner(all, &p, sl_json_path_text(p.entry, "each", ""), whole);
+            } else {
+                add_place(all, &p, whole);
+            }
+        }
+    }
+}
+
 void sl_places_find(const struct sl_json *doc, struct sl_json *whole, struct sl_places *out)
 {
     const struct sl_json *entries = sl_json_get(doc, "podSets");
     out->count = 0;
     for (size_t i = 0; i < sl_json_len(entries); i++) {
         const struct sl_json *entry = sl_json_at(entries, i);
-        if (sl_json_has(entry, "each")) {
+        if (sl_json_has(entry, "podSets")) {
+            add_sets_of_each(out, entry, whole);
+        } else if (sl_json_has(entry, "each")) {
             add_each(out, entry, whole);
         } else {
             const struct sl_place p = {.entry = entry};

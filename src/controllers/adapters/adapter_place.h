@@ -28,7 +28,8 @@ bool sl_place_is_there(const struct sl_place *p, struct sl_json *whole);
 /* The template's path; "" when the object has none. */
 void sl_place_template_path(const struct sl_place *p, struct sl_json *whole,
                             char out[static SL_PLACE_PATH_SIZE]);
-/* What rules and numbers of the pod set are answered about: its item, in which "$" is the whole object. */
+/* What rules and numbers of the pod set are answered about: its item, in which "$" is the whole object, and "$outer" the item of
+ * the list around that in which it is. */
 struct sl_json *sl_place_item_new(const struct sl_place *p, struct sl_json *whole);
 
 void sl_place_join(char out[static SL_PLACE_PATH_SIZE], const char *base, const char *path);

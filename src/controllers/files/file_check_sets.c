@@ -136,8 +136,16 @@ static void check_adds(struct sl_complaint *c, const struct sl_json *set)
     }
 }
 
-static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
+static void check_sets(struct sl_complaint *c, const struct sl_json *map, bool nested);
+
+static void check_pod_set(struct sl_complaint *c, const struct sl_json *set, bool nested)
 {
+    if (!nested && sl_json_has(set, "podSets")) {
+        sl_check_keys(c, set, " each podSets ");
+        sl_check_path(c, set, "each", true);
+        check_sets(c, set, true);
+        return;
+    }
     sl_check_keys(
         c, set,
         " name nameFrom each when optional template default count indexLabel subGroups inject "
@@ -146,7 +154,11 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     sl_check_text_of(c, set, "podAnnotation", false);
     sl_check_text_of(c, set, "name", !sl_json_has(set, "nameFrom"));
     sl_check_path(c, set, "nameFrom", false);
-    check_each(c, set);
+    if (nested) {
+        sl_check_path(c, set, "each", false);
+    } else {
+        check_each(c, set);
+    }
     sl_check_rules(c, set, "when", false);
     sl_check_type_of(c, set, "optional", SL_JSON_BOOL, "true or false");
     check_template(c, set);
@@ -162,9 +174,9 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set)
     }
 }
 
-void sl_check_pod_sets(struct sl_complaint *c, const struct sl_json *doc)
+static void check_sets(struct sl_complaint *c, const struct sl_json *map, bool nested)
 {
-    const struct sl_json *sets = sl_json_get(doc, "podSets");
+    const struct sl_json *sets = sl_json_get(map, "podSets");
     if (sl_json_type(sets) != SL_JSON_LIST || sl_json_len(sets) == 0 ||
         sl_json_len(sets) > SL_POD_SETS_MAX) {
         sl_complain(c, "podSets",
@@ -174,7 +186,12 @@ void sl_check_pod_sets(struct sl_complaint *c, const struct sl_json *doc)
     }
     for (size_t i = 0; i < sl_json_len(sets); i++) {
         size_t len = sl_complaint_down(c, "podSets", i);
-        check_pod_set(c, sl_json_at(sets, i));
+        check_pod_set(c, sl_json_at(sets, i), nested);
         sl_complaint_up(c, len);
     }
+}
+
+void sl_check_pod_sets(struct sl_complaint *c, const struct sl_json *doc)
+{
+    check_sets(c, doc, false);
 }

@@ -551,6 +551,12 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
         {HEAD TAIL
          "suspend: s\npodSets: [{name: a, template: t, default: {a: {$path: p, b: 1}}}]\n",
          "f.yaml: podSets[0].default.a.b: unknown field"},
+        {HEAD TAIL "suspend: s\npodSets: [{each: l, podSets: []}]\n",
+         "f.yaml: podSets[0].podSets: must be a list of 1 to 18 pod sets"},
+        {HEAD TAIL "suspend: s\npodSets: [{podSets: [{name: a, template: t}]}]\n",
+         "f.yaml: podSets[0].each: is required"},
+        {HEAD TAIL "suspend: s\npodSets: [{each: l, podSets: [{each: m, podSets: []}]}]\n",
+         "f.yaml: podSets[0].podSets[0].podSets: unknown field"},
         {HEAD SETS "suspend: s\nready: [{count: l, in: [a]}]\nactive: [{condition: A}]\n",
          "f.yaml: ready[0].atLeast: must be a whole number"},
         {HEAD SETS "suspend: s\nready: [{count: l, atLeast: 1}]\nactive: [{condition: A}]\n",
