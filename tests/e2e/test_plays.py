@@ -166,6 +166,21 @@ class Plays(Scene):
         self.assertEqual([o["name"] for o in owner], ["p"])
         self.held("prebuilt")
 
+    def is_queued_whoever_manages_it(self):
+        """Kueue looks at the field where a queue has a check of MultiKueue, and nowhere else."""
+        field = self.play.get("managedBy")
+        if field is None:
+            return
+
+        def manage(scene):
+            *outer, last = field.split(".")
+            template_of(scene, "object." + ".".join(outer))[last] = "example.com/another"
+        path = self.put("m", change=manage)
+        self.admitted("m")
+        self.suspended(path, False, "started")
+        self.assertEqual(at(self.daemon.get(path), field), "example.com/another")
+        self.held("managedBy")
+
     def held(self, promise):
         self.promises.append(promise)
 
@@ -177,6 +192,7 @@ class Plays(Scene):
         self.asks_for_what_the_templates_say()
         self.groups_its_pod_sets()
         self.takes_a_prebuilt_workload()
+        self.is_queued_whoever_manages_it()
         if os.environ.get("PLAYS") == "write":
             table.write(name, self.play, self.promises)
         self.assertEqual(table.said(name), sorted(self.promises), "docs/jobs.md says otherwise: make plays")
