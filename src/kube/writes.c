@@ -213,6 +213,7 @@ void sl_writes_add(struct sl_writes *w, const struct sl_write *write, sl_reply_f
                             .ns = sl_mem_text(write->ns),
                             .name = sl_mem_text(write->name),
                             .uid = sl_mem_text(write->uid == NULL ? "" : write->uid),
+                            .at_once = write->at_once,
                             .body =
                                 is_update ? sl_json_ref(write->body) : sl_json_clone(write->body),
                             .reply = reply,

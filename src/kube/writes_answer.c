@@ -178,9 +178,15 @@ void sl_change_answered(void *context, const struct sl_response *r)
 
 /* --- checks ---------------------------------------------------------------------------------- */
 
+static bool is_deleted(const struct sl_change *c, const struct sl_json *live)
+{
+    bool waits = sl_json_path_int(live, "metadata.deletionGracePeriodSeconds", 0) > 0;
+    return sl_object_deleting(live) && !(c->at_once && waits);
+}
+
 static bool is_done(const struct sl_change *c, const struct sl_json *live)
 {
-    return c->verb == SL_VERB_DELETE ? sl_object_deleting(live)
+    return c->verb == SL_VERB_DELETE ? is_deleted(c, live)
                                      : c->patch != NULL && sl_diff_holds(live, c->patch);
 }
 

@@ -26,6 +26,7 @@ struct sl_change {
     enum sl_verb verb;
     enum sl_kind kind;
     char *ns, *name, *uid; /* uid "": no precondition */
+    bool at_once;
     struct sl_json *body;
     sl_reply_fn *reply;
     void *context;

@@ -135,6 +135,9 @@ static void print_body(const struct sl_change *c, struct sl_buf *out)
     }
     sl_buf_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
                      "\"propagationPolicy\":\"Background\"");
+    if (c->at_once) {
+        sl_buf_text(out, ",\"gracePeriodSeconds\":0");
+    }
     if (c->uid[0] != '\0') {
         sl_buf_print(out, ",\"preconditions\":{\"uid\":\"%s\"}", c->uid);
     }

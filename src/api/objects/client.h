@@ -37,6 +37,7 @@ struct sl_write {
     bool dry_run;
     size_t
         weight_max; /* the object must not weigh more than that (json.h), or what it weighs already; 0 = no limit */
+    bool at_once;            /* deletes: gracePeriodSeconds 0, what runs is not waited for */
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
 };
 

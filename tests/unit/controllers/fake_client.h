@@ -34,6 +34,7 @@ struct fake {
     enum sl_kind hidden;
     enum sl_verb last_verb;
     enum sl_kind last_kind;
+    bool last_at_once;
     char last_version[32]; /* that the last body was read at */
 };
 
@@ -146,6 +147,7 @@ static inline void fake_write(void *self, const struct sl_write *w, sl_reply_fn 
     f->change_count += w->kind != SL_KIND_EVENT;
     f->last_verb = w->verb;
     f->last_kind = w->kind;
+    f->last_at_once = w->at_once;
     snprintf(f->last_version, sizeof f->last_version, "%s",
              w->body == NULL ? "" : sl_object_resource_version(w->body));
     struct sl_json *live = fake_find(f, w->kind, w->ns, w->name);

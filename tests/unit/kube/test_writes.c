@@ -165,6 +165,46 @@ static void test_writes_delete_goes_with_its_uid(void **state)
     expect_told("-w@11 ");
 }
 
+static void delete_at_once(void)
+{
+    struct sl_write w = {
+        .verb = SL_VERB_DELETE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "w", .at_once = true};
+    client.write(client.self, &w, on_reply, (void *)(uintptr_t) "a");
+}
+
+static void test_writes_delete_at_once_gives_no_grace(void **state)
+{
+    (void)state;
+    (void)open_one();
+    delete_at_once();
+    struct sl_exchange *x = expect("DELETE", "/workloads/w");
+    assert_string_equal(x->body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+                                 "\"propagationPolicy\":\"Background\","
+                                 "\"gracePeriodSeconds\":0}");
+    answer(x, 200, "{\"kind\":\"Status\",\"status\":\"Success\"}");
+    expect_replies("a:OK ");
+}
+
+#define DELETING(grace)                                                                            \
+    "{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\",\"uid\":\"u1\",\"resourceVersion\":"        \
+    "\"11\",\"deletionGracePeriodSeconds\":" #grace                                                \
+    ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}"
+
+/* That somebody else had deleted it with more time does not count. */
+static void test_writes_lost_deletion_at_once_is_sent_again_while_there_is_grace(void **state)
+{
+    (void)state;
+    (void)open_one();
+    delete_at_once();
+    lose(expect("DELETE", "/workloads/w"));
+    pass_ms(300);
+    answer(expect("GET", "/workloads/w"), 200, DELETING(30));
+    lose(expect("DELETE", "/workloads/w"));
+    pass_ms(2000);
+    answer(expect("GET", "/workloads/w"), 200, DELETING(0));
+    expect_replies("a:OK@11 ");
+}
+
 static void test_writes_delete_that_waits_for_finalizers_is_seen(void **state)
 {
     (void)state;
@@ -785,6 +825,8 @@ int main(void)
         TEST(update_of_what_is_gone_or_another_is_not_found),
         TEST(patch_is_sent_as_it_is),
         TEST(delete_goes_with_its_uid),
+        TEST(delete_at_once_gives_no_grace),
+        TEST(lost_deletion_at_once_is_sent_again_while_there_is_grace),
         TEST(delete_that_waits_for_finalizers_is_seen),
         TEST(create_posts_and_is_read_back),
         TEST(of_a_kind_that_nobody_follows_work),
