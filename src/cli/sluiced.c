@@ -96,6 +96,7 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
     sl_config_print(config, &facts);
     configured.facts = facts.data;
     configured.keep_requests = !config->cleanup_requests;
+    configured.force_lost_pods = config->force_lost_pods;
     configured.metered = config->metered;
     configured.jobs = &config->jobs;
     config->settings.paranoid = options->paranoid;

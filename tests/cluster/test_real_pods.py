@@ -17,6 +17,31 @@ def pod(name, cpu="1", group=None, total=None, run_for=None, **annotations):
 
 
 class RealPods(WorkScene):
+    @classmethod
+    def setUpClass(cls):
+        """Two pods that will not end, on a node that is lost: the minute that they are given passes while the tests run."""
+        cls.lost = f"/api/v1/namespaces/lost/pods"
+        lost = {"kwok.x-k8s.io/node": "fake", "test/lost": "true"}
+        made = [("/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": "lost"}}),
+                ("/api/v1/nodes", {"kind": "Node", "metadata": {"name": "lost", "annotations": lost}, "spec": {
+                    "taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}})]
+        for name, force in (("forced", "true"), ("left", "false")):
+            made.append((cls.lost, {"kind": "Pod", "metadata": {"name": name, "annotations": {
+                "test/lost": "true", LABEL + "safe-to-forcefully-delete": force}}, "spec": {
+                    "nodeName": "lost", "terminationGracePeriodSeconds": 1, "containers": [{"name": "c", "image": "busybox"}]}}))
+        for path, obj in made:
+            status, answer = cls.control_plane().request("POST", path, {"apiVersion": "v1", **obj})
+            assert status in (201, 409), answer
+        for name in ("forced", "left"):
+            cls.control_plane().request("DELETE", f"{cls.lost}/{name}")
+        cls.deleted = time.monotonic()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.control_plane().request("DELETE", f"{cls.lost}/left", {"gracePeriodSeconds": 0})
+        for path in ("/api/v1/nodes/lost", "/api/v1/namespaces/lost"):
+            cls.control_plane().request("DELETE", path)
+
     def pod_path(self, name=""):
         return f"/api/v1/namespaces/{self.namespace}/pods" + (f"/{name}" if name else "")
 
@@ -99,3 +124,16 @@ class RealPods(WorkScene):
         self.finished("j")
         self.assertEqual([w for w in self.workloads() if w != "j"], [])
         self.settles_at(queue, 0)
+
+    def test_the_last_pod_of_a_lost_node_is_ended_by_force(self):
+        self.daemon(config={"featureGates": {"FailureRecoveryPolicy": True}})
+        lacking = lambda name: self.plane.request("GET", f"{self.lost}/{name}")[0] == 404
+        if time.monotonic() - self.deleted < 50:
+            time.sleep(2)
+            self.assertFalse(lacking("forced"))
+        eventually(lambda: lacking("forced"), 75, what="the pod gone")
+        self.assertFalse(lacking("left"))
+        said = [e for e in self.plane.get("/api/v1/namespaces/lost/events")["items"] if e["reason"] == "KueueForcefullyDeleted"]
+        self.assertEqual([e["message"] for e in said], [
+            "Pod forcefully terminated after 1m1s grace period due to unreachable node `lost` "
+            "(triggered by `kueue.x-k8s.io/safe-to-forcefully-delete` annotation)"])

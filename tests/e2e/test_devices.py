@@ -195,13 +195,13 @@ class Unsupported(Scene):
                 (queue, "concurrent admission is not supported"),
                 (work, "preemption gates are not supported"),
                 (marked(asking("boosted", KINDS["Job"]), **{"kueue.x-k8s.io/elastic-job": "true"}), "elastic jobs are not supported"),
-                (lost(asking("lost", KINDS["Job"])), "pods on nodes that are lost are left to Kubernetes")):
+                (lost(asking("lost", KINDS["Job"])), "only the feature gate FailureRecoveryPolicy lets it count")):
             self.assertIn(words, self.warned(obj))
 
     def test_gates_of_what_is_not_supported_are_warned_of(self):
         home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-gates-"))
         try:
-            for gate in ("ConcurrentAdmission", "FailureRecoveryPolicy", "ElasticJobsViaWorkloadSlicesWithTAS",
+            for gate in ("ConcurrentAdmission", "ElasticJobsViaWorkloadSlicesWithTAS",
                          "MultiKueueOrchestratedPreemption"):
                 file = home / "kueue.yaml"
                 file.write_text(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {{{gate}: true}}\n")

@@ -49,6 +49,7 @@ struct sl_config {
     bool quota_check_strategy;
     bool admission_fair_sharing;
     bool cleanup_requests;              /* of evicted workloads; for the daemon */
+    bool force_lost_pods;               /* of nodes that cannot be reached; for the daemon */
     struct sl_metered metered;          /* which queues have metrics; for the daemon */
     struct sl_selector *metered_queues; /* NULL: all */
     bool custom_labels;                 /* the gate; and what it lets in: */

@@ -157,6 +157,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     struct sl_controllers_options options = {.engine = d->engine,
                                              .run_jobs = true,
                                              .keep_requests = given->keep_requests,
+                                             .force_lost_pods = given->force_lost_pods,
                                              .metered = given->metered,
                                              .kick = sl_turns_kick,
                                              .kick_context = &d->turns};

@@ -213,6 +213,7 @@ static void begin(struct cluster *c)
                                              .engine = c->engine,
                                              .job_rules = c->config->jobs,
                                              .keep_requests = !c->config->cleanup_requests,
+                                             .force_lost_pods = c->config->force_lost_pods,
                                              .metered = c->config->metered,
                                              .events_per_s = most(EVENTS_PER_S, per_s),
                                              .events_burst = most(EVENTS_BURST, burst),

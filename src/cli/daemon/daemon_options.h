@@ -29,6 +29,7 @@ struct sl_daemon_options {
     enum sl_log_level log_level;
     bool log_json;
     bool keep_requests; /* of evicted workloads; the configuration says so, not the command line */
+    bool force_lost_pods;            /* the same */
     const struct sl_job_rules *jobs; /* the same; NULL: the defaults */
     struct sl_metered metered;       /* the same */
     const char *facts;               /* what of the configuration is in force, as lines */

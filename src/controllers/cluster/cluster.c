@@ -13,11 +13,13 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
     *c = (struct sl_cluster){
         .pods = sl_podbook_new(), .nodes = sl_nodebook_new(), .simulated = simulated};
     sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes);
+    sl_recovery_init(&c->recovery, client, events, c->pods, c->nodes);
     sl_pods_init(&c->makers, client, events, c->pods);
     sl_scheduler_init(&c->scheduler, client, events, c->pods, c->nodes);
     sl_kubelet_init(&c->kubelet, client, events, c->pods, c->nodes);
-    struct sl_reconciler *const parts[] = {&c->makers.jobs, &c->ungater.workloads, &c->ungater.late,
-                                           &c->scheduler.pods, &c->kubelet.pods};
+    struct sl_reconciler *const parts[] = {&c->makers.jobs,  &c->ungater.workloads,
+                                           &c->ungater.late, &c->scheduler.pods,
+                                           &c->kubelet.pods, &c->recovery.pods};
     memcpy(c->parts, parts, sizeof c->parts);
 }
 
@@ -27,6 +29,7 @@ void sl_cluster_fini(struct sl_cluster *c)
     sl_kubelet_fini(&c->kubelet);
     sl_scheduler_fini(&c->scheduler);
     sl_pods_fini(&c->makers);
+    sl_recovery_fini(&c->recovery);
     sl_ungater_fini(&c->ungater);
     sl_nodebook_free(c->nodes);
     sl_podbook_free(c->pods);
@@ -41,6 +44,9 @@ static void observe_pod(struct sl_cluster *c, const struct sl_json *pod, bool de
         sl_podbook_observe(c->pods, pod);
     }
     sl_ungater_observe_pod(&c->ungater, pod, now_ms);
+    if (!deleted) {
+        sl_recovery_observe_pod(&c->recovery, pod);
+    }
     if (c->simulated) {
         sl_pods_observe_pod(&c->makers, pod);
         sl_scheduler_observe_pod(&c->scheduler, pod);
@@ -57,6 +63,7 @@ static void observe_node(struct sl_cluster *c, const struct sl_json *node, bool 
         sl_nodebook_observe(c->nodes, node, now_ms);
     }
     sl_ungater_observe_node(&c->ungater, sl_object_name(node), now_ms);
+    sl_recovery_observe_node(&c->recovery, sl_object_name(node));
     if (c->simulated) {
         sl_kubelet_observe_node(&c->kubelet, sl_object_name(node));
     }

@@ -120,6 +120,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     sl_parents_init(&c->parents, &c->jobs, client, c->events);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
+    c->cluster.recovery.on = options->force_lost_pods;
     c->jobs.meters = c->cluster.ungater.meters = &c->workloads.meters;
     sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
     return c;

@@ -21,6 +21,7 @@ struct sl_controllers_options {
     bool run_jobs;
     struct sl_job_rules job_rules; /* which jobs are managed; zeroed: those with a queue name */
     bool keep_requests;            /* ProvisioningRequests of evicted Workloads stay */
+    bool force_lost_pods;          /* recovery.h */
     struct sl_metered metered;     /* zeroed: neither LocalQueues nor cohorts */
     unsigned events_per_s;         /* 0: a store of our own, see recorder.h */
     unsigned events_burst;
