@@ -20,18 +20,19 @@ class RealPods(WorkScene):
     @classmethod
     def setUpClass(cls):
         """Two pods that will not end, on a node that is lost: the minute that they are given passes while the tests run."""
-        cls.lost = f"/api/v1/namespaces/lost/pods"
+        cls.lost = "/api/v1/namespaces/lost/pods"
         lost = {"kwok.x-k8s.io/node": "fake", "test/lost": "true"}
         made = [("/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": "lost"}}),
                 ("/api/v1/nodes", {"kind": "Node", "metadata": {"name": "lost", "annotations": lost}, "spec": {
-                    "taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}})]
+                    "taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}, "status": {
+                        "conditions": [{"type": "Ready", "status": "Unknown"}]}})] # else Kubernetes takes the taint off
         for name, force in (("forced", "true"), ("left", "false")):
             made.append((cls.lost, {"kind": "Pod", "metadata": {"name": name, "annotations": {
                 "test/lost": "true", LABEL + "safe-to-forcefully-delete": force}}, "spec": {
                     "nodeName": "lost", "terminationGracePeriodSeconds": 1, "containers": [{"name": "c", "image": "busybox"}]}}))
         for path, obj in made:
-            status, answer = cls.control_plane().request("POST", path, {"apiVersion": "v1", **obj})
-            assert status in (201, 409), answer
+            make = lambda: cls.control_plane().request("POST", path, {"apiVersion": "v1", **obj})[0] in (201, 409)
+            eventually(make, 20, what=f"{path} takes it") # a namespace gets its service account a moment later
         for name in ("forced", "left"):
             cls.control_plane().request("DELETE", f"{cls.lost}/{name}")
         cls.deleted = time.monotonic()
