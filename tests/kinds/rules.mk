@@ -1,6 +1,6 @@
 .PHONY: kinds
 CRDS ?= .cache/crds
 ##@ Check
-kinds: all $(BUILD)/e2e/bin/.cluster-tools ## each kind of jobs by its project's own CRD, and the leader killed under all of them (at night) (TESTS=)
+kinds: all $(BUILD)/e2e/bin/.cluster-tools ## each kind of jobs by its project's own CRD (at night) (TESTS=)
 	@tests/kinds/crds.py $(CRDS)
 	@BUILD=$(BUILD) REAL_CRDS=$(CRDS) CLUSTER_RUN=$(abspath $(BUILD))/kinds tests/cluster/run.py --of kinds $(TESTS)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of kinds and promises in docs/jobs.md: of what held in the plays (tests/e2e/test_plays.py), which keep it in held.json.
+"""The table of kinds and promises in docs/jobs.md: of what held in the plays (tests/e2e/test_plays.py, and for Kubernetes' own kinds
+tests/cluster/test_own_plays.py), which keep it in held.json.
 
 usage: table.py write | check"""
 import json, pathlib, sys
@@ -11,10 +12,14 @@ PROMISES = ["counts", "suspend, restore", "reclaimable pods", "PodsReady", "fini
             "topology request", "ranks", "pod set groups", "managedBy", "elastic"]
 
 
+def all_plays():
+    """Name -> play."""
+    return {p.stem: json.loads(p.read_text()) for p in sorted(HERE.glob("*.json")) if p.stem != "held"}
+
+
 def plays(groups=None):
-    """Their names; of kinds whose pods come in groups, or of the others, or of all."""
-    names = sorted(p.stem for p in HERE.glob("*.json") if p.stem != "held")
-    return [n for n in names if groups in (None, "group" in json.loads((HERE / f"{n}.json").read_text()))]
+    """The names of those that adapter files describe; of kinds whose pods come in groups, or of the others, or of all."""
+    return [n for n, play in all_plays().items() if "kubernetes" not in play and groups in (None, "group" in play)]
 
 
 def held():
@@ -37,8 +42,8 @@ def made():
     reasons, rows, wrong = [], [], []
     everywhere = json.loads((HERE / "held.json").read_text())
     common = dict(line.split(": ", 1) for line in (HERE / "lacks.txt").read_text().splitlines() if line[:1] not in ("", "#"))
-    for name in plays():
-        play, cells = json.loads((HERE / f"{name}.json").read_text()), []
+    for name, play in sorted(all_plays().items(), key=lambda item: ("kubernetes" not in item[1], item[0])):
+        cells = []
         lacks = {**common, **play.get("lacks", {})}
         for promise in PROMISES:
             if promise in everywhere.get(name, []):
@@ -52,7 +57,7 @@ def made():
             if reason not in reasons:
                 reasons.append(reason)
             cells.append(f"[{reasons.index(reason) + 1}]")
-        rows.append(f"| {play['object']['kind']} | " + " | ".join(cells) + " |")
+        rows.append(f"| {play.get('row') or play['object']['kind']} | " + " | ".join(cells) + " |")
     head = ["| | " + " | ".join(PROMISES) + " |", "| --- |" + " --- |" * len(PROMISES)]
     notes = [f"{i}. {reason}" for i, reason in enumerate(reasons, 1)]
     return "\n".join(head + rows + [""] + notes) + "\n", wrong
@@ -67,7 +72,7 @@ def main(what):
         PAGE.write_text(new)
     elif new != page:
         wrong.append("docs/jobs.md is not what the plays say: run make plays")
-    print("\n".join(wrong + [f"plays: {len(plays())} kinds, {len(wrong)} problems"]))
+    print("\n".join(wrong + [f"plays: {len(all_plays())} kinds, {len(wrong)} problems"]))
     return bool(wrong)
 
 
