@@ -412,7 +412,7 @@ static void in_claims_disabled(void)
 
 static void map_gpus(void)
 {
-    static const struct sl_device_mapping mapping = {"gpus", "gpu", false};
+    static const struct sl_device_mapping mapping = {.device_class = "gpus", .resource = "gpu"};
     settings.device_mappings = &mapping;
     settings.device_mapping_count = 1;
     reopen();
