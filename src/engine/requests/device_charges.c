@@ -181,7 +181,7 @@ static bool add_charge(const struct charge *c)
 }
 
 static bool charge_source(const struct sl_claim_request *r, const struct sl_device_source *source,
-                          struct sl_device_selectors selectors[3])
+                          const struct sl_device_selectors opened[2])
 {
     size_t count;
     struct sl_error e = {0};
@@ -193,7 +193,8 @@ static bool charge_source(const struct sl_claim_request *r, const struct sl_devi
                                "\"%.128s\": deviceSelector CEL compilation failed: %s",
                                source->selector, e.text);
     }
-    selectors[0] = (struct sl_device_selectors){.count = 1, .all = &of_source};
+    struct sl_device_selectors selectors[] = {
+        {.count = 1, .all = &of_source}, opened[0], opened[1]};
     bool clear = true;
     for (size_t i = 0; clear && i < count; i++) {
         if (rows[i].complete && strcmp(rows[i].driver, source->driver) == 0) {
@@ -209,13 +210,13 @@ bool sl_claim_add_charges(const struct sl_claim_request *r)
     SL_PRE(r != NULL);
     size_t at = 0;
     const struct sl_device_source *source;
-    struct sl_device_selectors selectors[3];
+    struct sl_device_selectors selectors[2]; /* of the class, and the request's own */
     r->out->by_devices = true;
-    bool counted = sl_claim_open_selectors(r, SL_CLAIM_NAMES_NONE, &selectors[1], &selectors[2]);
+    bool counted = sl_claim_open_selectors(r, SL_CLAIM_NAMES_NONE, &selectors[0], &selectors[1]);
     while (counted && (source = sl_device_source_next(r->world->settings, r->class, &at)) != NULL) {
         counted = charge_source(r, source, selectors);
     }
+    sl_device_selectors_close(&selectors[0]);
     sl_device_selectors_close(&selectors[1]);
-    sl_device_selectors_close(&selectors[2]);
     return counted;
 }
