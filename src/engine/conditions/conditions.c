@@ -225,17 +225,24 @@ static void hold_true(struct sl_json *status, const struct sl_condition_view *v,
     }
 }
 
-/* The same for what has been so since then. One write may carry out several decisions: what the
- * object still says of an earlier time has been false in between. */
-static void hold_since(struct sl_json *status, const struct sl_condition_view *v, const char *type,
-                       const char *message, int64_t since_ms)
+/* One write may carry out several decisions: what the object still says to be true of an earlier time has been false in
+ * between. */
+static void start_over(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                       int64_t since_ms)
 {
     int64_t told_ms =
         sl_clock_parse(sl_json_path_text(find(status, type), "lastTransitionTime", ""));
     if (is(status, type, "True") && told_ms != SL_NEVER && since_ms != SL_NEVER &&
         told_ms / 1000 < since_ms / 1000) {
-        set(status, v, type, false, type, message);
+        set(status, v, type, false, type, "");
     }
+}
+
+/* The same for what has been so since then. */
+static void hold_since(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                       const char *message, int64_t since_ms)
+{
+    start_over(status, v, type, since_ms);
     hold_true(status, v, type, type, message);
 }
 
@@ -386,6 +393,9 @@ static void write_evicted(struct sl_json *status, const struct sl_condition_view
         }
         char text[SL_MESSAGE_SIZE];
         sl_words_stopping(v->words, v->record, text);
+        if (v->record->evicted != SL_EVICT_DEACTIVATED) { /* which may follow upon an eviction */
+            start_over(status, v, "Evicted", v->record->evicted_at_ms);
+        }
         hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record), text);
     } else if (reserved(v->record)) {
         lay_down(status, v, "Evicted", "QuotaReserved");

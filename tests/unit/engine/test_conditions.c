@@ -77,11 +77,51 @@ static void test_conditions_true_again_after_an_unwritten_eviction_tell_the_new_
     sl_json_free(status);
 }
 
+static struct sl_workload evicted_at(enum sl_evict_reason reason, const char *time)
+{
+    return (struct sl_workload){.phase = SL_PHASE_PENDING,
+                                .evicted = reason,
+                                .pods_ready = SL_PODS_UNKNOWN,
+                                .evicted_at_ms = sl_clock_parse(time)};
+}
+
+/* Else a restart, which reads the order in line from that time, would put it before others. */
+static void
+test_conditions_evicted_again_after_an_unwritten_admission_tell_the_new_time(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    struct sl_workload record = evicted_at(SL_EVICT_PODS_READY_TIMEOUT, OLD);
+    write(status, &record, OLD);
+    write(status, &record, NEW);
+    assert_string_equal(time_of(status, "Evicted"), OLD);
+    record = evicted_at(SL_EVICT_PODS_READY_TIMEOUT, NEW);
+    write(status, &record, NEW);
+    assert_string_equal(time_of(status, "Evicted"), NEW);
+    sl_json_free(status);
+}
+
+/* It was not admitted in between: as in Kueue, the condition has been true since the eviction. */
+static void test_conditions_deactivated_after_an_eviction_keep_their_time(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    struct sl_workload record = evicted_at(SL_EVICT_PREEMPTED, OLD);
+    write(status, &record, OLD);
+    record = evicted_at(SL_EVICT_DEACTIVATED, NEW);
+    write(status, &record, NEW);
+    assert_string_equal(time_of(status, "Evicted"), OLD);
+    sl_json_free(status);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions_still_true_keep_their_time),
         cmocka_unit_test(test_conditions_true_again_after_an_unwritten_eviction_tell_the_new_time),
+        cmocka_unit_test(
+            test_conditions_evicted_again_after_an_unwritten_admission_tell_the_new_time),
+        cmocka_unit_test(test_conditions_deactivated_after_an_eviction_keep_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
