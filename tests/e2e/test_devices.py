@@ -38,12 +38,12 @@ def resource_slice(name, *parts):
 
 
 def pod_specs(kind, obj):
-    """Where a kind describes its pods."""
+    """Where a kind describes its pods: in the template that has their annotations, or beside those in a template of the rest."""
     for path, _ in kind["sets"]:
         at = obj
-        for word in path.removesuffix("/metadata/annotations").split("/")[1:]:
+        for word in path.removesuffix("/annotations").removesuffix("/metadata").split("/")[1:]:
             at = at[int(word)] if word.isdigit() else at[word]
-        yield at["spec"]
+        yield at.get("template", at)["spec"]
 
 
 def asking(name, kind, resources=None, **claim):
