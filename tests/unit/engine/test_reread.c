@@ -275,6 +275,13 @@ static void test_reread_reservation_of_another_instance_is_taken_over(void **sta
     world_expect(&w, "c", "Admitted", "True", "Admitted");
 }
 
+static void expect_usage(const char *total)
+{
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), total);
+    sl_json_free(status);
+}
+
 static void reserve_by_others(const char *assignment)
 {
     char text[600];
@@ -337,9 +344,7 @@ static void test_reread_admission_without_counts_is_for_all_pods_and_stays_so(vo
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
                       "{\"status\":{\"reclaimablePods\":[{\"name\":\"main\",\"count\":2}]}}");
     world_settle(&w);
-    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
-    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "1");
-    sl_json_free(status);
+    expect_usage("1");
 }
 
 /* Others may name flavors and leave out how much is used of them: it counts as much as the pods ask for. */
@@ -354,9 +359,7 @@ static void test_reread_admission_without_usage_counts_what_the_pods_ask_for(voi
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
     assert_false(sl_json_has(sl_json_path(world_workload(&w, "a"), path), "resourceUsage"));
-    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
-    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "3");
-    sl_json_free(status);
+    expect_usage("3");
 }
 
 /* A flavor of a resource that no pod asks for uses nothing of it. */
@@ -369,9 +372,7 @@ static void test_reread_admission_without_usage_of_what_nobody_asks_for(void **s
     reserve_by_others(",\"flavors\":{\"memory\":\"spot\"}");
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
-    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
-    assert_string_equal(sl_json_path_text(status, "flavorsUsage.0.resources.0.total", ""), "0");
-    sl_json_free(status);
+    expect_usage("0");
 }
 
 /* Whoever has reserved its quota has not come to say, or does not know, which checks its queue asks for: they are asked
