@@ -11,6 +11,32 @@ def priorities():
             for n, v in (("low", -10), ("high", 100))]
 
 
+class Pairs(Scene):
+    def test_twelve_pod_sets_hold_nine_resources_each_in_a_flavor_of_its_own(self):
+        flavors, resources = [f"f{i}" for i in range(12)], ["cpu", "memory"] + [f"example.com/r{i}" for i in range(7)]
+        self.create(*(flavor(f, nodeLabels={"pool": f}) for f in flavors),
+                    cluster_queue("team", {f: dict.fromkeys(resources, "2") for f in flavors}), local_queue("main", "team"))
+        pod_sets = [{"name": f, "count": 2, "template": {"spec": {
+            "restartPolicy": "Never", "nodeSelector": {"pool": f},
+            "containers": [{"name": "c", "image": "x", "resources": {"requests": dict.fromkeys(resources, "1"),
+                                                                     "limits": dict.fromkeys(resources, "1")}}]}}}
+                    for f in flavors]
+        for name in ("wide", "waits"):
+            status, answer = self.daemon.request("POST", WORKLOADS, {
+                "apiVersion": KUEUE, "kind": "Workload", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"queueName": "main", "podSets": pod_sets}})
+            self.assertEqual(status, 201, answer)
+        wide = eventually(lambda: (lambda w: w if holds(w, "Admitted") else None)(self.daemon.get(WORKLOADS + "/wide")),
+                          what="admission")
+        given = [dict(a["flavors"]) for a in wide["status"]["admission"]["podSetAssignments"]]
+        self.assertEqual(given, [dict.fromkeys(resources, f) for f in flavors])
+        used = self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team")["status"]["flavorsUsage"]
+        self.assertEqual([r["total"] for f in used for r in f["resources"]], ["2"] * 108)
+        self.assertFalse(holds(self.daemon.get(WORKLOADS + "/waits"), "QuotaReserved"))
+        self.daemon.request("DELETE", WORKLOADS + "/wide")
+        eventually(lambda: holds(self.daemon.get(WORKLOADS + "/waits"), "Admitted"), what="admission of the other")
+
+
 class Preemption(Scene):
     def test_higher_priority_preempts_in_its_queue_and_the_victim_comes_back(self):
         self.create(*priorities(), flavor("f"),

@@ -3,6 +3,7 @@
 
 #include "engine/history/history_seen.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "engine/journal/pack.h"
 #include "engine/history/history_pack.h"
 #include "engine/replay/replay_records.h"
@@ -28,12 +29,20 @@ void sl_history_look(sl_workload_id id, struct sl_history_seen *out)
 {
     *out = (struct sl_history_seen){.phase = sl_workloads[id].phase};
     out->count = sl_commit_usage_count(id);
+    out->held = out->count > 0 ? sl_mem_new(out->count, sizeof *out->held) : NULL;
     for (uint32_t i = 0; i < out->count; i++) {
         out->held[i] = sl_commit_usage(id, i);
     }
     out->queue = out->count > 0 ? sl_ledger_qnode_of(out->held[0].cell) : sl_queues_queue_of(id);
     out->key = sl_order_of(id);
     out->waits = out->phase == SL_PHASE_PENDING && in_line(id);
+}
+
+void sl_history_forget(struct sl_history_seen *s)
+{
+    SL_PRE(s != NULL);
+    sl_mem_free(s->held);
+    *s = (struct sl_history_seen){.queue = SL_NO_ID};
 }
 
 bool sl_history_holds_same(const struct sl_history_seen *a, const struct sl_history_seen *b)

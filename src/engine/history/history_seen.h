@@ -19,7 +19,7 @@ struct sl_history_seen {
     sl_qnode_id queue;
     struct sl_order_key key; /* with its UID */
     uint32_t count;
-    struct sl_cell_amount held[SL_USAGE_CELLS_MAX];
+    struct sl_cell_amount *held; /* so many, its own; NULL = none */
 };
 
 /* What is new of it. */
@@ -35,6 +35,8 @@ struct sl_history_change {
 };
 
 void sl_history_look(sl_workload_id id, struct sl_history_seen *out);
+void sl_history_forget(
+    struct sl_history_seen *s); /* it is as if nothing was reported; gives its memory back */
 bool sl_history_holds(enum sl_phase phase); /* quota */
 bool sl_history_holds_same(const struct sl_history_seen *a, const struct sl_history_seen *b);
 void sl_history_add(struct sl_history_news_list *n, enum sl_history_kind kind, const char *reason);

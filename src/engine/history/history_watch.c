@@ -62,11 +62,15 @@ struct sl_history_watch *sl_history_watch_new(int fd)
 void sl_history_watch_free(struct sl_history_watch *w)
 {
     for (uint32_t i = 0; i < w->cap; i++) {
-        sl_mem_free(w->of[i]);
+        if (w->of[i] != NULL) {
+            sl_history_forget(w->of[i]);
+            sl_mem_free(w->of[i]);
+        }
     }
     sl_mem_free(w->of);
     sl_buf_fini(&w->out);
     sl_buf_fini(&w->deleted);
+    sl_history_forget(&w->dropped.was);
     sl_buf_fini(&w->dropped.name);
     sl_mem_free(w);
 }
@@ -111,11 +115,13 @@ static struct sl_history_seen *seen_of(struct sl_history_watch *w, sl_workload_i
     return w->of[id];
 }
 
+/* Takes what `now` has. */
 static void keep(struct sl_history_seen *was, const struct sl_history_seen *now)
 {
+    sl_history_forget(was);
     *was = *now;
     if (now->phase == SL_PHASE_ABSENT) {
-        *was = (struct sl_history_seen){.queue = SL_NO_ID};
+        sl_history_forget(was);
     }
 }
 
@@ -194,6 +200,7 @@ static void drop(struct sl_history_watch *w, const struct sl_replay *r, sl_workl
 {
     struct sl_history_seen *was = seen_of(w, id);
     w->dropped.is = true;
+    sl_history_forget(&w->dropped.was);
     w->dropped.was = *was;
     sl_buf_reset(&w->dropped.name);
     sl_buf_text(&w->dropped.name, name_of(r, SL_INTERN_WORKLOAD, id));
@@ -225,11 +232,13 @@ static bool resume(struct sl_history_watch *w, const struct sl_replay *r, sl_wor
                                         now.key.uid_low == was->key.uid_low);
     if (!comes_back(w, r, id) || !same_object) {
         report_dropped(w, r);
+        sl_history_forget(&now);
         return false;
     }
     w->dropped.is = false;
     if (was->put_off || was->phase != now.phase || was->waits != now.waits ||
         !sl_history_holds_same(was, &now)) {
+        sl_history_forget(&now);
         return false;
     }
     keep(seen_of(w, id), &now);

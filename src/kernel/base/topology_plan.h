@@ -10,7 +10,7 @@
 #define SL_MEASURES_MAX 64u
 #define SL_CAPACITIES_MAX 8388608u /* room = measure * SL_SITES_MAX + site */
 #define SL_DOMAINS_MAX 524288u
-#define SL_DEPTHS_MAX 8u         /* levels of a topology */
+#define SL_DEPTHS_MAX 16u        /* levels of a topology */
 #define SL_BOOKINGS_MAX 4194304u /* capacities that all workloads together have booked */
 #define SL_LAYERS_MAX 3u         /* nested slices */
 #define SL_TOPOLOGY_SETS_MAX 18u /* pod sets of one workload */

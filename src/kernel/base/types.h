@@ -15,13 +15,13 @@
 
 /* Capacities. Full means a refusal (SL_FULL_...), never a crash. */
 #define SL_WORKLOADS_MAX 1048576u
-#define SL_QNODES_MAX 65536u   /* quota nodes: Cohorts and ClusterQueues */
-#define SL_CELLS_MAX 1048576u  /* one per quota node, flavor and resource in use */
-#define SL_LEVELS_MAX 32u      /* depth of the quota forest */
-#define SL_USAGE_CELLS_MAX 32u /* distinct (flavor, resource) pairs that one workload may hold */
-#define SL_CHECKS_MAX 8u       /* admission checks of one workload (as the API's limit) */
-#define SL_UNHEALTHY_MAX 8u    /* failed nodes that one workload may name (as the API's limit) */
-#define SL_VICTIMS_MAX 65536u  /* workloads that one plan may preempt */
+#define SL_QNODES_MAX 65536u    /* quota nodes: Cohorts and ClusterQueues */
+#define SL_CELLS_MAX 1048576u   /* one per quota node, flavor and resource in use */
+#define SL_LEVELS_MAX 32u       /* depth of the quota forest */
+#define SL_USAGE_CELLS_MAX 128u /* distinct (flavor, resource) pairs that one workload may hold */
+#define SL_CHECKS_MAX 8u        /* admission checks of one workload (as the API's limit) */
+#define SL_UNHEALTHY_MAX 8u     /* failed nodes that one workload may name (as the API's limit) */
+#define SL_VICTIMS_MAX 65536u   /* workloads that one plan may preempt */
 
 #define SL_NO_ID UINT32_MAX               /* "no such thing", for every kind of id */
 #define SL_NEVER INT64_MIN                /* a time that is not set */

@@ -89,6 +89,7 @@ enum sl_status sl_topology_list_needs(void)
         list_row(i);
         /*@ assert ends: \forall integer j; 0 <= j < i ==>
               sl_need_firsts[j] < ItemsEnd(j + 1) <= \at(sl_need_count, before); */
+        //@ assert firsts: \forall integer j; 0 <= j < i ==> sl_need_firsts[j] == \at(sl_need_firsts[j], before);
         /*@ assert kept: \forall integer k; 0 <= k < \at(sl_need_count, before) ==>
               sl_need_capacities[k] == \at(sl_need_capacities[k], before) &&
               sl_need_amounts[k] == \at(sl_need_amounts[k], before); */
@@ -98,10 +99,8 @@ enum sl_status sl_topology_list_needs(void)
         //@ assert were: \forall integer j; 0 <= j < i ==> \at(RowListed(j), before);
         /*@ assert same: \forall integer j, k; 0 <= j < i &&
               0 <= k < sl_topology_plan.sets[sl_plan_row_sets[j]].request_count ==>
-                sl_need_capacities[sl_need_firsts[j] + 1 + k] ==
-                  \at(sl_need_capacities[sl_need_firsts[j] + 1 + k], before) &&
-                sl_need_amounts[sl_need_firsts[j] + 1 + k] ==
-                  \at(sl_need_amounts[sl_need_firsts[j] + 1 + k], before); */
+                \let n = sl_need_firsts[j] + 1 + k; 0 <= n < \at(sl_need_count, before) &&
+                n == \at(sl_need_firsts[j], before) + 1 + k; */
         /*@ assert pods: \forall integer j; 0 <= j < i ==>
               IsItem(sl_need_firsts[j], CapacityOf(SL_MEASURE_PODS, RowSite(j)), sl_topology_plan.rows[j].count); */
         /*@ assert asked: \forall integer j, k; 0 <= j < i &&

@@ -469,7 +469,7 @@ static void test_what_cannot_be_read_is_refused(void **state)
     assert_non_null(strstr(e.text, "version"));
     sl_past_fini(&past);
     e = (struct sl_error){0};
-    change_file("journal-1.log", 8, "\x07", 1);
+    change_file("journal-1.log", 8, (const char[]){SL_JOURNAL_VERSION}, 1);
     change_file("journal-1.log", 40, "xxxxxxxx", 8); /* nothing of it can be read */
     assert_int_equal(sl_past_read(dir, &past, &e), SL_CODE_BAD_REQUEST);
     assert_non_null(strstr(e.text, "nothing in this journal that can be played"));

@@ -123,6 +123,45 @@ static void test_trees_in_other_levels_lay_the_tree_out_anew(void **state)
     world_check(&w);
 }
 
+/* Levels "l1" and so on, the last one that of nodes. */
+static struct sl_json *topology_of(unsigned levels)
+{
+    char text[2048];
+    int at =
+        snprintf(text, sizeof text, "{\"metadata\":{\"name\":\"deep\"},\"spec\":{\"levels\":[");
+    for (unsigned i = 1; i < levels; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at, "{\"nodeLabel\":\"l%u\"},", i);
+    }
+    (void)snprintf(text + at, sizeof text - (size_t)at,
+                   "{\"nodeLabel\":\"kubernetes.io/hostname\"}]}}");
+    return world_parse(text);
+}
+
+static void test_trees_in_sixteen_levels_and_no_more(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    char labels[1024];
+    int at = snprintf(labels, sizeof labels, "\"kubernetes.io/hostname\":\"n1\"");
+    for (unsigned i = 1; i < SL_DEPTHS_MAX; i++) {
+        at += snprintf(labels + at, sizeof labels - (size_t)at, ",\"l%u\":\"d%u\"", i, i);
+    }
+    char node[2048];
+    (void)snprintf(
+        node, sizeof node,
+        "{\"metadata\":{\"name\":\"n1\",\"labels\":{%s}},\"status\":{\"allocatable\":{\"cpu\":"
+        "\"2\",\"pods\":\"10\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+        labels);
+    assert_int_equal(world_put(&w, SL_KIND_TOPOLOGY, topology_of(SL_DEPTHS_MAX), &e), SL_CODE_OK);
+    world_add_flavor(&w, "tas", "{\"topologyName\":\"deep\"}");
+    world_add(&w, SL_KIND_NODE, node);
+    cluster_expect(&w, "tas",
+                   "d1[d2[d3[d4[d5[d6[d7[d8[d9[d10[d11[d12[d13[d14[d15[n1=2000]]]]]]]]]]]]]]]");
+    assert_int_equal(world_put(&w, SL_KIND_TOPOLOGY, topology_of(SL_DEPTHS_MAX + 1), &e),
+                     SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field, "spec.levels");
+}
+
 static void test_trees_in_bad_levels_are_named(void **state)
 {
     (void)state;
@@ -173,6 +212,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_trees_in_other_levels_lay_the_tree_out_anew, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_trees_in_sixteen_levels_and_no_more, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trees_in_bad_levels_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trees_in_without_the_gate_flavors_have_no_topology,
                                         setup, teardown),
