@@ -93,6 +93,8 @@ void door_trial(const struct door *d)
     REFUSED(sl_commit_reduce(id, sl_workloads[id].generation, 0, 0));
     REFUSED(sl_commit_check());
     REFUSED(sl_commit_restore());
+    REFUSED(sl_commit_replace_check(id, sl_workloads[id].generation));
+    REFUSED(sl_commit_replace(id, sl_workloads[id].generation));
     sl_trail_rollback(mark);
 }
 
@@ -156,6 +158,9 @@ void door_records(const struct door *d)
     REFUSED(sl_commit_reduce(fit, generation, sl_commit_usage_count(fit), 0));
     REFUSED(sl_commit_reduce(fit, generation, 0, -1 - (int64_t)d->how));
     REFUSED(sl_commit_reduce(fit, generation, 0, SL_AMOUNT_MAX));
+    REFUSED(sl_commit_replace(id, 0));
+    REFUSED(sl_placement_take_over(fit, generation + 1));
+    REFUSED(sl_transition_replace(sl_plan.workload, sl_plan.generation).in.status);
     CHECK(sl_commit_usage_count(id) == 0 && sl_commit_usage(id, 0).cell == SL_NO_ID);
     CHECK(sl_commit_usage(fit, sl_commit_usage_count(fit)).cell == SL_NO_ID);
 }

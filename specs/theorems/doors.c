@@ -157,6 +157,21 @@ struct sl_transition theorem_commit_keeps(void)
   requires inv:        KernelInv;
   terminates           \true;
   exits                \false;
+  assigns              SL_QUOTA, SL_REPLACES(old), SL_STAGE, SL_BOOKING, sl_booking_counts[old],
+                       sl_assigned_counts[old];
+  ensures  inv:        KernelInv;
+*/
+struct sl_replacement theorem_replace_keeps(sl_workload_id old, uint32_t generation)
+{
+    struct sl_replacement result = sl_transition_replace(old, generation);
+    //@ assert LedgerInv;
+    return result;
+}
+
+/*@
+  requires inv:        KernelInv;
+  terminates           \true;
+  exits                \false;
   assigns              SL_QUOTA, SL_RECORD(sl_topology_plan.workload), SL_STAGE, SL_BOOKING,
                        sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
   ensures  inv:        KernelInv;

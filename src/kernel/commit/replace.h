@@ -23,14 +23,14 @@
   ensures  plan:       \result == SL_OK ==> PlanFormed;
   ensures  old:        \result == SL_OK ==> OldNamed(old, generation);
   ensures  growth:     \result == SL_OK ==> GrowthAvailable(old);
-  ensures  says:       \result != SL_OK ==> PlanRefusalTrue(SL_PLACE_IN_FLIGHT, \result) ||
+  ensures  says:       \result != SL_OK ==> (PlanRefusalTrue(SL_PLACE_IN_FLIGHT, \result) && !PlanFormed) ||
                          OldRefusalTrue(old, generation, \result);
   ensures  fair:       PlanFormed && OldNamed(old, generation) && GrowthAvailable(old) ==> \result == SL_OK;
 */
 enum sl_status sl_commit_replace_check(sl_workload_id old, uint32_t generation) SL_MUST_CHECK;
 
 /* Apply all of sl_plan as sl_commit_apply does, and finish `old` (SL_FINISH_SLICE_REPLACED), or refuse it whole with
- * everything as it was. What `old` has booked of capacities is not given back here: see placement_replace.h. */
+ * everything as it was. What `old` has booked of capacities is not given back here: see placement_takeover.h. */
 /*@
   requires inv:        CoreInv;
   terminates           \true;

@@ -123,3 +123,14 @@ struct sl_transition sl_transition_second_pass(uint32_t generation, int64_t now_
     enum sl_status status = sl_placement_second_pass(generation, now_ms);
     return between(status, before, record(sl_topology_plan.workload));
 }
+
+struct sl_replacement sl_transition_replace(sl_workload_id old, uint32_t generation)
+{
+    struct sl_workload in = record(sl_plan.workload);
+    struct sl_workload out = record(old);
+    struct sl_replacement r;
+    enum sl_status status = sl_placement_take_over(old, generation);
+    r.in = between(status, in, record(sl_plan.workload));
+    r.out = between(status, out, record(old));
+    return r;
+}

@@ -6,6 +6,7 @@
 #ifndef SL_KERNEL_TRANSITION_H
 #define SL_KERNEL_TRANSITION_H
 #include "kernel/commit/placement.h"
+#include "kernel/commit/placement_takeover.h"
 
 /* What of a record is otherwise than before, beside its phase. */
 enum sl_changed {
@@ -25,6 +26,11 @@ struct sl_transition {
     enum sl_status status;  /* not SL_OK: nothing happened, `to` is `from`, and nothing is news */
     enum sl_phase from, to; /* SL_PHASE_ABSENT: the slot was free, or is now */
     bool news[SL_CHANGED_COUNT]; /* indexed by enum sl_changed */
+};
+
+/* A workload in place of another: what it did to both records. */
+struct sl_replacement {
+    struct sl_transition in, out; /* of one status */
 };
 
 #include "specs/transition.acsl"
@@ -101,4 +107,28 @@ struct sl_transition sl_transition_restore(void) SL_MUST_CHECK;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
+
+/* sl_placement_take_over, and what it did to the records of sl_plan.workload, which comes in, and of `old`, which goes. */
+/*@
+  requires inv:        PlacementInv;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_QUOTA, SL_REPLACES(old), SL_STAGE, SL_BOOKING, sl_booking_counts[old],
+                       sl_assigned_counts[old];
+  ensures  inv:        PlacementInv;
+  ensures  same:       \result.in.status == \result.out.status;
+  ensures  refused:    \result.in.status != SL_OK ==> UsageSame{Pre,Post} &&
+                         WorkloadSame{Pre,Post}(sl_plan.workload) && WorkloadSame{Pre,Post}(old) &&
+                         TopologySame{Pre,Post};
+  ensures  says:       ReplacementSays{Pre,Post}(\result, sl_plan.workload, old);
+  ensures  moved:      \result.in.status == SL_OK ==> \result.in.from == SL_PHASE_PENDING &&
+                         PhaseReserved(\result.in.to) && PhaseReserved(\result.out.from) &&
+                         \result.out.to == SL_PHASE_FINISHED;
+  ensures  ready:      \result.in.status == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
+  ensures  charged:    \result.in.status == SL_OK ==> Exchanged{Pre,Post}(old);
+  ensures  limits:     \result.in.status == SL_OK ==> GrowthWithin{Pre,Post};
+  ensures  capacity:   NoSiteOverfull{Pre,Post};
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
+*/
+struct sl_replacement sl_transition_replace(sl_workload_id old, uint32_t generation) SL_MUST_CHECK;
 #endif

@@ -6,7 +6,7 @@
  * reserved. */
 #include "kernel/commit/usage_exchange.h"
 
-/* Nobody holds more than is charged. */
+/* No workload holds more than is charged. */
 /*@ ghost
   /@
     requires known:      id < SL_WORKLOADS_MAX;

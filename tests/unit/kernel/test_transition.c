@@ -143,6 +143,28 @@ static void test_transition_by_commit_tells_whether_it_is_admitted_at_once(void 
     assert_int_equal(none.from, none.to);
 }
 
+static void test_transition_by_replacement_tells_of_both(void **state)
+{
+    (void)state;
+    sl_workload_id old = pending(), new = pending();
+    (void)commit(old, false);
+    uint32_t generation = sl_workloads[old].generation;
+    struct sl_replacement none = sl_transition_replace(old, generation); /* by itself */
+    assert_int_equal(none.in.status, SL_REFUSED_PLACE);
+    assert_int_equal(none.out.status, SL_REFUSED_PLACE);
+    assert_int_equal(none.out.to, SL_PHASE_ADMITTED);
+    assert_int_equal(sl_place_move(new, SL_PLACE_ORPHANED, SL_PLACE_HEAP), SL_OK);
+    assert_int_equal(sl_place_move(new, SL_PLACE_HEAP, SL_PLACE_IN_FLIGHT), SL_OK);
+    sl_plan.workload = new;
+    sl_plan.generation = sl_workloads[new].generation;
+    sl_plan.usage[0].amount = 130;
+    plan_for(new);
+    struct sl_replacement did = sl_transition_replace(old, generation);
+    assert_did(did.in, SL_PHASE_PENDING, SL_PHASE_ADMITTED, 0);
+    assert_did(did.out, SL_PHASE_ADMITTED, SL_PHASE_FINISHED, 0);
+    assert_int_equal(sl_transition_replace(SL_NO_ID, 0).out.status, SL_REFUSED_PLACE);
+}
+
 static void test_transition_by_second_pass_admits_what_waited_for_its_topology(void **state)
 {
     (void)state;
@@ -230,6 +252,7 @@ int main(void)
         TEST(to_another_reason_to_wait_is_news_once),
         TEST(names_checks_and_their_objections),
         TEST(by_commit_tells_whether_it_is_admitted_at_once),
+        TEST(by_replacement_tells_of_both),
         TEST(by_second_pass_admits_what_waited_for_its_topology),
         TEST(names_failed_nodes_and_their_replacement),
         TEST(names_eviction_requeue_and_release),
