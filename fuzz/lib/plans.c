@@ -330,11 +330,11 @@ static void admission(sl_workload_id id)
     }
 }
 
-/* In place of the first victim. */
-static enum sl_status replace(void)
+/* In place of the first victim, of this incarnation or another. */
+static enum sl_status replace(uint32_t more)
 {
     sl_workload_id old = sl_preempt_plan.victims[0];
-    uint32_t generation = old < SL_WORKLOADS_MAX ? sl_workloads[old].generation : 0;
+    uint32_t generation = old < SL_WORKLOADS_MAX ? sl_workloads[old].generation + more : 0;
     enum sl_status check = sl_commit_replace_check(old, generation);
     struct sl_replacement did = sl_transition_replace(old, generation);
     CHECK(did.in.status == did.out.status && (check == SL_OK || did.in.status != SL_OK));
@@ -350,7 +350,7 @@ static enum sl_status hand_in(uint32_t door, sl_workload_id id)
     enum sl_status status = SL_OK;
     switch (door % 4) {
     case 0:
-        status = door / 8 == 28 ? replace() : sl_transition_commit().status;
+        status = door / 8 == 28 ? replace(door / 4 % 2) : sl_transition_commit().status;
         break;
     case 1:
         status = sl_transition_restore().status;
