@@ -126,6 +126,11 @@ struct sl_workload_entry {
     int64_t limited_ms;        /* when a timer ends its execution, SL_NEVER = none */
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
+    char *slice_of;             /* the key of the Workload whose place it takes; NULL = of none */
+    sl_workload_id next_slice;  /* that takes the same place */
+    sl_workload_id replaces;    /* whose place it has taken, until that is written (slices.h) */
+    sl_workload_id replaced_by; /* who has taken its place */
+    uint32_t replaces_generation, replaced_by_generation;
 };
 
 struct sl_queued_decision {
@@ -170,6 +175,7 @@ struct sl_engine {
     uint32_t flavor_cap, qnode_cap, workload_cap;
     struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
     struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
+    struct sl_map *slices;       /* key of a Workload -> who takes its place; NULL = nobody any */
     struct sl_map *run_times;    /* uid of a job or Workload -> what it says: run_times.c */
     struct sl_timers timers;
     struct sl_queued_decision *decisions; /* a ring */

@@ -15,17 +15,9 @@ static bool gate(const struct conf_case *c, const char *name)
 
 /* --- features that there are not --------------------------------------------------------------- */
 
-static bool replaces_slice(const struct conf_case *c)
+static bool places_slices(const struct conf_case *c)
 {
-    const struct sl_json *objects = sl_json_get(c->root, "objects");
-    for (size_t i = 0; i < sl_json_len(objects); i++) {
-        if (sl_object_annotation(sl_json_at(objects, i),
-                                 "kueue.x-k8s.io/workload-slice-replacement-for") != NULL) {
-            return true;
-        }
-    }
-    return sl_json_get(c->input, "replacedWorkloadSlice") != NULL ||
-           gate(c, "ElasticJobsViaWorkloadSlicesWithTAS");
+    return gate(c, "ElasticJobsViaWorkloadSlicesWithTAS");
 }
 
 static bool admits_concurrently(const struct conf_case *c)
@@ -69,8 +61,8 @@ static bool spans_clusters(const struct conf_case *c)
 
 const char *conf_skip_reason(const struct conf_case *c)
 {
-    if (replaces_slice(c)) {
-        return "elastic workload slices";
+    if (places_slices(c)) {
+        return "topologies of workload slices";
     }
     if (admits_concurrently(c)) {
         return "concurrent admission";

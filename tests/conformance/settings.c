@@ -40,6 +40,7 @@ static const struct {
     GATE("TASFailedNodeReplacementFailFast", policy.fail_fast),
     GATE("SkipReassignmentForPodOwnedWorkloads", policy.skip_single_pod),
     GATE("UnadmittedWorkloadsObservability", granular_reasons),
+    GATE("ElasticJobsViaWorkloadSlices", elastic_jobs),
 };
 
 static bool *member(struct sl_engine_settings *s, size_t offset)

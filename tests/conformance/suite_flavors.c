@@ -5,7 +5,9 @@
  * linker sends the calls of sl_preemption_prospect here, and those of other suites go on to it. */
 #include "api/objects/quantity.h"
 #include "conformance.h"
+#include "engine/decisions/slices.h"
 #include "engine/topology/constraints.h"
+#include "kernel/commit/commit.h"
 #include "policy/requests/requests.h"
 #include "policy/flavors/flavors.h"
 #include "policy/flavors/reducer.h"
@@ -92,6 +94,22 @@ static struct sl_json *new_tried(const struct conf_world *w, uint32_t set)
     return out;
 }
 
+/* Of a slice Kueue notes what it uses beyond the one whose place it takes. */
+static void subtract_held(const struct conf_world *w, struct sl_json *usage)
+{
+    uint32_t count = sl_commit_usage_count(sl_assignment.replaces);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sl_cell_amount held = sl_commit_usage(sl_assignment.replaces, i);
+        struct sl_json *resources =
+            sl_json_get(usage, conf_flavor_name(w, sl_ledger_flavor_of(held.cell)));
+        const char *resource = conf_resource_name(w, sl_ledger_resource_of(held.cell));
+        if (sl_json_get(resources, resource) != NULL) {
+            sl_json_set_int(resources, resource,
+                            sl_json_int(sl_json_get(resources, resource), 0) - held.amount);
+        }
+    }
+}
+
 static struct sl_json *new_usage(const struct conf_world *w)
 {
     struct sl_json *out = sl_json_new_map();
@@ -107,6 +125,7 @@ static struct sl_json *new_usage(const struct conf_world *w)
         sl_json_set_int(resources, resource,
                         sl_json_int(sl_json_get(resources, resource), 0) + choice->amount);
     }
+    subtract_held(w, out);
     return out;
 }
 
@@ -248,6 +267,10 @@ static struct sl_json *new_workload(const struct conf_case *c)
     struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "default", "asking");
     sl_json_set(sl_json_path_make(o, "spec"), "podSets",
                 sl_json_clone(sl_json_get(c->input, "podSets")));
+    if (sl_json_has(c->input, "replacedWorkloadSlice")) {
+        sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), SL_SLICE_ANNOTATION,
+                         "default/replaced");
+    }
     if (sl_json_has(c->input, "reclaimablePods")) {
         sl_json_set(sl_json_path_make(o, "status"), "reclaimablePods",
                     sl_json_clone(sl_json_get(c->input, "reclaimablePods")));
@@ -286,6 +309,46 @@ static void run_search(const struct conf_case *c, sl_workload_id id)
     sl_json_free(probed);
 }
 
+/* The slice whose place it takes, with what it holds: amounts of cpu are in thousandths. */
+static void restore_replaced(const struct conf_case *c, struct conf_world *w)
+{
+    const struct sl_json *sets =
+        sl_json_path(sl_json_get(c->input, "replacedWorkloadSlice"), "totalRequests");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "default", "replaced");
+    struct sl_json *list = sl_json_new_list();
+    struct sl_error e = {0};
+    sl_json_set_text(sl_json_path_make(o, "metadata"), "uid", "replaced");
+    sl_json_set(sl_json_path_make(o, "spec"), "podSets",
+                sl_json_clone(sl_json_get(c->input, "podSets")));
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const struct sl_json *set = sl_json_at(sets, i);
+        struct sl_json *item = sl_json_new_map();
+        struct sl_json *usage = sl_json_new_map();
+        void *it = NULL;
+        const char *resource;
+        struct sl_json *amount;
+        while (sl_json_next(sl_json_get(set, "requests"), &it, &resource, &amount)) {
+            char text[64];
+            sl_quantity_print_amount(sl_json_int(amount, 0), resource, text);
+            sl_json_set_text(usage, resource, text);
+        }
+        sl_json_set_text(item, "name", sl_json_path_text(set, "name", ""));
+        sl_json_set(item, "flavors", sl_json_clone(sl_json_get(set, "flavors")));
+        sl_json_set(item, "resourceUsage", usage);
+        sl_json_append(list, item);
+    }
+    struct sl_json *status = sl_json_path_make(o, "status");
+    sl_json_set(sl_json_path_make(status, "admission"), "podSetAssignments", list);
+    sl_json_set_text(sl_json_get(status, "admission"), "clusterQueue",
+                     sl_json_path_text(c->input, "clusterQueue", ""));
+    (void)sl_condition_set(status, "QuotaReserved", true, "QuotaReserved", "", 1, w->now_ms);
+    (void)sl_condition_set(status, "Admitted", true, "Admitted", "", 1, w->now_ms);
+    if (sl_engine_observe(w->g, SL_KIND_WORKLOAD, o, w->now_ms, &e) != SL_CODE_OK) {
+        conf_differ("replacedWorkloadSlice", "observed", e.text);
+    }
+    sl_json_free(o);
+}
+
 static void run_assign(const struct conf_case *c, struct conf_world *w, sl_workload_id id)
 {
     void *it = NULL;
@@ -294,6 +357,9 @@ static void run_assign(const struct conf_case *c, struct conf_world *w, sl_workl
     sl_qnode_id node = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
     while (sl_json_next(sl_json_get(c->input, "usage"), &it, &queue, &usage)) {
         conf_charge(w, conf_queue_node(w, queue), usage);
+    }
+    if (sl_json_has(c->input, "replacedWorkloadSlice")) {
+        restore_replaced(c, w);
     }
     /* The queue counts as active even where one of its flavors is gone. */
     if (sl_constraints_request(w->g, id, NULL, node, w->now_ms) != SL_OK) {

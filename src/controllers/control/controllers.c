@@ -388,6 +388,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
         sl_engine_want_workloads(c->options.engine);
         read_again(c, SL_KIND_WORKLOAD, NULL);
     }
+    read_again(c, SL_KIND_WORKLOAD, NULL); /* where a write that failed asks for it */
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
     more = sl_parents_step(&c->parents, now_ms, STEP_LIMIT) || more;
     bool looked_at_all = !more;

@@ -4,7 +4,9 @@
 /* What workloads ask for, of quota and of nodes. */
 #include "engine/calls/carry.h"
 #include "base/check.h"
+#include "policy/queues/queues.h"
 #include "policy/requests/requests.h"
+#include "policy/requests/slices.h"
 #include "policy/requests/topology_request.h"
 #include "policy/queues/turns.h"
 
@@ -95,6 +97,28 @@ enum sl_status sl_carry_request_mask(const struct sl_call_request_mask *v)
     }
     return record == SL_NO_ID ? SL_REFUSED_BAD_ARGUMENT
                               : sl_topology_request_set_mask(record, v->mask);
+}
+
+/* --- whose place it takes ---------------------------------------------------------------------- */
+
+enum sl_status sl_carry_slice(const struct sl_call_slice *v)
+{
+    SL_PRE(v != NULL);
+    enum sl_status status = SL_OK;
+    struct unpack u = sl_item_first(v->list);
+    struct sl_item item;
+    sl_slices_set(v->workload, v->old, v->generation);
+    while (status == SL_OK && sl_item_next(&u, &item)) {
+        status = item.kind == SL_ITEM_kept
+                     ? sl_slices_keep(v->workload, item.kept.pod_set, item.kept.flavor)
+                     : SL_REFUSED_BAD_ARGUMENT;
+    }
+    status = u.failed ? SL_REFUSED_BAD_ARGUMENT : status;
+    if (status != SL_OK) {
+        sl_slices_set(v->workload, SL_NO_ID, 0);
+    }
+    sl_queues_retry(v->workload, v->now_ms);
+    return status;
 }
 
 /* --- nodes that pods may use ------------------------------------------------------------------ */

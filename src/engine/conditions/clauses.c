@@ -5,6 +5,7 @@
  * what there could be at most. */
 #include "engine/conditions/clauses.h"
 #include "api/objects/quantity.h"
+#include "base/buf.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "engine/records/constraint_table.h"
@@ -100,6 +101,26 @@ static void add_taint(const struct sl_engine *g, const struct sl_detail *d,
                   sl_json_path_text(taint, "effect", ""), name_of(g, SL_INTERN_FLAVOR, d->flavor));
 }
 
+/* The flavors that the pods of that pod set have now. */
+static void add_slice(const struct sl_engine *g, const struct sl_detail *d,
+                      char out[static SL_CLAUSE_SIZE])
+{
+    sl_workload_id old = sl_assignment.replaces;
+    const struct sl_admission *a = old < g->workload_cap ? g->workloads[old].admission : NULL;
+    struct sl_buf has = {0};
+    for (uint32_t i = 0; a != NULL && i < a->choice_count; i++) {
+        const char *flavor = name_of(g, SL_INTERN_FLAVOR, a->choices[i].flavor);
+        if (a->choices[i].pod_set == d->pod_set &&
+            (has.len == 0 || strcmp(has.data, flavor) != 0)) {
+            sl_buf_print(&has, "%s%s", has.len == 0 ? "" : ", ", flavor);
+        }
+    }
+    sl_utf8_print(out, SL_CLAUSE_SIZE,
+                  "could not assign %s flavor since the original workload is assigned: %s",
+                  name_of(g, SL_INTERN_FLAVOR, d->flavor), has.len == 0 ? "" : has.data);
+    sl_buf_fini(&has);
+}
+
 void sl_clause_of_detail(const struct sl_engine *g, const struct sl_detail *d,
                          char out[static SL_CLAUSE_SIZE])
 {
@@ -145,6 +166,9 @@ void sl_clause_of_detail(const struct sl_engine *g, const struct sl_detail *d,
     case SL_MISS_NO_TREE:
         sl_utf8_print(out, SL_CLAUSE_SIZE, "Flavor \"%s\" information missing in TAS cache",
                       flavor);
+        break;
+    case SL_MISS_SLICE:
+        add_slice(g, d, out);
         break;
     }
 }

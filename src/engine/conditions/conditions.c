@@ -101,6 +101,8 @@ const char *sl_condition_decision_reason(const struct sl_workload *record,
         return "SecondPassFailed";
     case SL_DECIDE_LATE:
         return "StillRunning";
+    case SL_DECIDE_FINISH:
+        return "WorkloadSliceReplaced";
     case SL_DECIDE_PENDING:
     case SL_DECIDE_RELEASE:
         break;

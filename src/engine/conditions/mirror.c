@@ -348,6 +348,9 @@ const char *sl_mirror_written(const struct sl_engine *g, const struct sl_decisio
                  sl_workloads[d->workload].has_admission;
     const struct sl_workload *record = older ? &past->record : &sl_workloads[d->workload];
     struct glass m = {g, after, record, d->workload, said, before};
+    if (d->kind == SL_DECIDE_FINISH) { /* nothing else is written by that */
+        return sl_condition_true(after, "Finished") ? NULL : "G10: Finished was not written";
+    }
     if (d->kind == SL_DECIDE_DEACTIVATE && !sl_json_path_bool(after, "spec.active", true)) {
         return NULL; /* the spec was written; what follows from it is another decision */
     }

@@ -158,6 +158,9 @@ void sl_words_of_decision(struct sl_engine *g, sl_workload_id id, enum sl_decisi
     case SL_DECIDE_LATE:
         text = "evicted, and its job has not stopped for long; its quota is held until it has";
         break;
+    case SL_DECIDE_FINISH:
+        text = "another slice of its job has taken its place";
+        break;
     case SL_DECIDE_UNPLACED:
         text = "no topology assignment was found for the workload";
         break;

@@ -61,7 +61,7 @@ void sl_decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_k
     if (kind == SL_DECIDE_RELEASE) {
         sl_released_note(g, id, sequence);
     }
-    if (kind == SL_DECIDE_RELEASE || kind == SL_DECIDE_PLACE) {
+    if (kind == SL_DECIDE_RELEASE || kind == SL_DECIDE_PLACE || kind == SL_DECIDE_FINISH) {
         sl_given_back_note(g, id, sequence, now_ms);
     }
     sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;

@@ -11,6 +11,7 @@
 #include "engine/conditions/conditions.h"
 #include "engine/conditions/released.h"
 #include "engine/decisions/decision_out.h"
+#include "engine/decisions/slices.h"
 #include "engine/requests/requests.h"
 #include "engine/records/rules.h"
 #include "engine/decisions/standing.h"
@@ -360,12 +361,29 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     return patch;
 }
 
+/* Its record is as it ended. */
+static struct sl_json *new_finish(struct sl_engine *g, const struct sl_decision *d,
+                                  const struct sl_json *workload)
+{
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    bool is_it = sl_workloads[d->workload].generation == d->generation && e->uid != NULL &&
+                 strcmp(sl_object_uid(workload), e->uid) == 0;
+    struct sl_json *patch = is_it ? sl_slice_finish_new(g, d->workload, workload, d->now_ms) : NULL;
+    if (patch != NULL) {
+        e->base_version = sl_released_version(workload);
+    }
+    return wrap(workload, "status", patch);
+}
+
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status)
 {
     SL_PRE(g != NULL && d != NULL && workload != NULL && status != NULL);
     const struct sl_workload *record = &sl_workloads[d->workload];
     *status = d->kind != SL_DECIDE_DEACTIVATE || !says_why(workload, record);
+    if (d->kind == SL_DECIDE_FINISH) {
+        return new_finish(g, d, workload);
+    }
     if (d->kind == SL_DECIDE_DELETE || d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE ||
         record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
         record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||

@@ -11,6 +11,7 @@
 #include "engine/calls/call.h"
 #include "engine/conditions/message.h"
 #include "engine/decisions/restrain.h"
+#include "engine/decisions/slices.h"
 #include "engine/records/rules.h"
 #include "engine/decisions/node_health.h"
 #include "engine/journal/outcome.h"
@@ -137,7 +138,8 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transitio
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         bool ends = did->to == SL_PHASE_FINISHED && did->from != SL_PHASE_FINISHED;
         note_news(g, SL_NEWS_FINISHED, &g->counters.finished, ends);
-        if (ends && did->from == SL_PHASE_ADMITTED && !g->restoring && !g->runs_ahead) {
+        if (ends && did->from == SL_PHASE_ADMITTED && w->finished != SL_FINISH_SLICE_REPLACED &&
+            !g->restoring && !g->runs_ahead) {
             sl_run_times_note(g, id, now_ms);
         }
         arm(g, id); /* nothing is waited for any more */
@@ -203,6 +205,8 @@ static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_words_fini(&e->words);
     sl_follow(g, id, &sl_cycle_outcome.did, now_ms);
     note_granted(g, id, sl_cycle_outcome.cluster_queue);
+    sl_slice_reserved(g, id, sl_cycle_outcome.replaced, &sl_cycle_outcome.replaced_did, now_ms);
+    sl_slice_met(g, id, now_ms);
 }
 
 /* Placed for the first time, and so admitted; or stands elsewhere since nodes have failed. */

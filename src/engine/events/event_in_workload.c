@@ -21,6 +21,8 @@
 #include "engine/decisions/follow.h"
 #include "engine/quota/tallies.h"
 #include "engine/decisions/node_health.h"
+#include "engine/decisions/slices.h"
+#include "engine/events/revive.h"
 #include "engine/conditions/released.h"
 #include "engine/events/restand.h"
 #include "engine/decisions/standing.h"
@@ -392,6 +394,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_active(g, id, object, now_ms);
     take_flags(g, id, object, now_ms);
     take_job(&g->workloads[id], object);
+    sl_slice_take(g, id, object, now_ms);
     take_queue(g, id, object, now_ms);
     take_priority(g, id, object, now_ms);
     sl_reclaim_take(g, id, object, now_ms);
@@ -485,6 +488,7 @@ static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_
         sl_rebuild_workload(g, id, object, now_ms);
         enum sl_code rest = follow_object(g, id, object, now_ms, e);
         code = code == SL_CODE_OK ? rest : code;
+        sl_slice_met(g, id, now_ms);
     }
     g->restoring = false;
     return code;
@@ -497,6 +501,7 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     if (id != SL_NO_ID) {
         sl_rebuild_amend(g, id, object, now_ms);
+        sl_slice_settle(g, id, now_ms);
         if (g->workloads[id].gate_untold) {
             sl_gate_say(g, id, sl_gate_of(g, object));
         }
@@ -587,7 +592,12 @@ void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_tally_leave(g, id); /* with its record its requests end */
     sl_send(g, id, now_ms, .kind = SL_EV_DELETE);
     SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
+    sl_workload_id old = sl_slice_unwritten(g, id);
+    sl_slice_drop(g, id);
     sl_workload_entry_drop(g, id, now_ms);
+    if (old != SL_NO_ID) {
+        sl_slice_revive(g, old, now_ms);
+    }
 }
 
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)

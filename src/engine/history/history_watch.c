@@ -413,6 +413,9 @@ static void after_outcome(struct sl_history_watch *w, const struct sl_replay *r)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
     report_move(w, r, id, &sl_cycle_outcome.did, NULL);
+    if (sl_cycle_outcome.replaced != SL_NO_ID) {
+        report_move(w, r, sl_cycle_outcome.replaced, &sl_cycle_outcome.replaced_did, NULL);
+    }
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
         struct sl_transition did = {.from = sl_cycle_evicted.from[i], .to = SL_PHASE_EVICTED};
         struct sl_history_news by = {.rule = preempt_reasons[sl_cycle_evicted.reasons[i]],

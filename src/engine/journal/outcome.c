@@ -35,7 +35,8 @@ static const char *const misses[] = {[SL_MISS_NOT_OFFERED] = "not offered",
                                      [SL_MISS_NO_TOPOLOGY] = "flavor has no topology",
                                      [SL_MISS_ONLY_TOPOLOGY] = "flavor is for topology only",
                                      [SL_MISS_NO_LEVEL] = "topology lacks the level",
-                                     [SL_MISS_NO_TREE] = "no such Topology"};
+                                     [SL_MISS_NO_TREE] = "no such Topology",
+                                     [SL_MISS_SLICE] = "its job has another flavor"};
 #define NAME_OF(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
 /* --- packing ---------------------------------------------------------------------------------- */
@@ -111,6 +112,7 @@ void sl_outcome_pack(struct sl_buf *out)
     pack_choices(out, reserved);
     pack_assignments(out, o->workload, reserved || o->result == SL_CYCLE_PLACED);
     pack_details(out, own && o->result == SL_CYCLE_PENDING && news);
+    pack_u32(out, reserved ? o->replaced : SL_NO_ID);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */
@@ -186,6 +188,13 @@ static void print_details(struct unpack *u, const struct sl_journal_names *names
     }
 }
 
+static void print_replaced(uint32_t id, const struct sl_journal_names *names, struct sl_buf *out)
+{
+    if (id != SL_NO_ID) {
+        sl_buf_print(out, "; replaces %s", sl_journal_name(names, SL_INTERN_WORKLOAD, id));
+    }
+}
+
 static void print_why(struct unpack *u, uint8_t result, struct sl_buf *out)
 {
     uint16_t status = unpack_u16(u);
@@ -227,5 +236,6 @@ bool sl_outcome_print(const void *payload, size_t len, const struct sl_journal_n
     print_choices(&u, names, out);
     print_assignments(&u, out);
     print_details(&u, names, out);
+    print_replaced(unpack_u32(&u), names, out);
     return !u.failed && u.at == u.end;
 }

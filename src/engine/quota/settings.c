@@ -21,6 +21,7 @@ struct sl_engine_settings sl_engine_settings_default(void)
                                        .retain_deactivated_ms = -1,
                                        .granular_reasons = true,
                                        .heed_gates = true,
+                                       .elastic_jobs = true,
                                        .devices = true,
                                        .extended_devices = true,
                                        .device_counters = true,

@@ -71,6 +71,7 @@ struct sl_engine_settings {
     bool granular_reasons;  /* UnadmittedWorkloadsObservability */
     bool priority_boost;    /* PriorityBoost */
     bool heed_gates;        /* AdmissionGatedBy */
+    bool elastic_jobs;      /* ElasticJobsViaWorkloadSlices */
     bool devices;           /* KueueDRAIntegration: claims of devices are counted */
     bool extended_devices;  /* KueueDRAIntegrationExtendedResource, with the former */
     bool device_counters;   /* KueueDRAIntegrationPartitionableDevices: sources may be counters */

@@ -19,6 +19,7 @@
 #include "engine/records/tenants.h"
 #include "engine/journal/pack.h"
 #include "engine/quota/quotas.h"
+#include "engine/decisions/slices.h"
 #include "engine/decisions/standing.h"
 #include "engine/records/world.h"
 #include "policy/queues/queues.h"
@@ -110,6 +111,7 @@ void sl_engine_close(struct sl_engine *g)
     }
     sl_map_free_with(g->namespaces, sl_json_free_value);
     sl_map_free(g->run_times);
+    sl_slice_fini(g);
     for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
         sl_mem_free(g->touched[i].key);
     }

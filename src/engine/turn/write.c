@@ -7,7 +7,9 @@
 #include "engine/conditions/given_back.h"
 #include "engine/conditions/released.h"
 #include "engine/decisions/decision_out.h"
+#include "engine/decisions/slices.h"
 #include "engine/decisions/standing.h"
+#include "engine/events/revive.h"
 #include "engine/records/event_in.h"
 #include "engine/state.h"
 #include "engine/turn/valid.h"
@@ -60,8 +62,12 @@ static bool says_all(const struct sl_engine *g, const struct sl_decision *d)
 bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
 {
     SL_PRE(g != NULL && d != NULL);
-    return is_about(g, d) && sl_workloads[d->workload].has_admission &&
-           sl_given_back_waits(g, d->workload);
+    if (!is_about(g, d)) {
+        return false;
+    }
+    return d->kind == SL_DECIDE_FINISH
+               ? sl_slice_waits(g, d->workload)
+               : sl_workloads[d->workload].has_admission && sl_given_back_waits(g, d->workload);
 }
 
 static bool holds_quota(sl_workload_id id)
@@ -81,6 +87,15 @@ static bool is_stale(const struct sl_engine *g, const struct sl_decision *d,
             sl_workloads[d->workload].execution_ms_max != sl_event_limit_ms(live));
 }
 
+/* A slice that has taken the place of another may end that now. */
+static void note_reserved(struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *object)
+{
+    if (sl_workloads[d->workload].has_admission && sl_condition_true(object, "QuotaReserved")) {
+        sl_slice_written(g, d->workload);
+    }
+}
+
 /* There is no patch. */
 static enum sl_to_write nothing_of(struct sl_engine *g, const struct sl_decision *d,
                                    const struct sl_json *live)
@@ -91,6 +106,7 @@ static enum sl_to_write nothing_of(struct sl_engine *g, const struct sl_decision
     if (says_all(g, d)) {
         sl_given_back_asked(g, d->workload, true);
         sl_given_back_written(g, d->workload);
+        note_reserved(g, d, live);
     }
     return SL_TO_WRITE_NOTHING;
 }
@@ -107,6 +123,10 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     if (d->kind == SL_DECIDE_DELETE) {
         return SL_TO_WRITE_DELETE;
     }
+    if (d->kind == SL_DECIDE_FINISH && is_about(g, d) && sl_slice_in_vain(g, d->workload)) {
+        sl_slice_revive(g, d->workload, d->now_ms);
+        return SL_TO_WRITE_NOTHING;
+    }
     e->reserved = e->released == NULL && sl_condition_true(live, "QuotaReserved");
     e->stale = is_stale(g, d, live);
     if (e->stale) {
@@ -116,7 +136,8 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     if (*patch == NULL) {
         return nothing_of(g, d, live);
     }
-    if (sl_given_back_takes(*patch) && sl_engine_waits(g, d)) {
+    bool waits = sl_given_back_takes(*patch) || d->kind == SL_DECIDE_FINISH;
+    if (waits && sl_engine_waits(g, d)) {
         sl_json_free(*patch);
         *patch = NULL;
         return SL_TO_WRITE_AFTER;
@@ -170,6 +191,7 @@ static void pause_reservation(struct sl_engine *g, sl_workload_id id, int64_t wa
         sl_tell(g, now_ms, detach, .workload = id);
     }
     sl_send(g, id, now_ms, .kind = SL_EV_WRITE_FAILED);
+    sl_slice_undo(g, id, now_ms);
     sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
 }
 
@@ -238,6 +260,7 @@ enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d,
         if (sl_released_in_part(g, d, written)) {
             return SL_THEN_ASK;
         }
+        note_reserved(g, d, written);
     }
     if (d->put_off) {
         return SL_THEN_NOTHING;

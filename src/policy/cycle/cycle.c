@@ -122,7 +122,8 @@ static void add_entry(sl_workload_id id, sl_qnode_id queue, bool victims)
 static void turn_away(sl_workload_id id, enum sl_pending_reason reason, enum sl_back why)
 {
     sl_cycle_begin_outcome(id);
-    sl_assignment = (struct sl_assignment){.workload = id, .cluster_queue = sl_queues_queue_of(id)};
+    sl_assignment = (struct sl_assignment){
+        .workload = id, .cluster_queue = sl_queues_queue_of(id), .replaces = SL_NO_ID};
     sl_cycle_outcome.reason = reason;
     sl_cycle_outcome.outsider = why == SL_BACK_OUTSIDER;
     sl_cycle_put_back(why);

@@ -71,9 +71,12 @@ struct sl_cycle_outcome {
     bool overlaps;                 /* its victims are those of others of this cycle */
     bool skipped_preemption;       /* it would have preempted but for these (metrics) */
     enum sl_recomputed recomputed;
-    uint32_t victim_count; /* the workloads that it waits for, including those that were being
+    uint32_t victim_count;   /* the workloads that it waits for, including those that were being
                             * evicted before */
-    enum sl_place place;   /* where it is now: HOLDING, HEAP or INADMISSIBLE */
+    enum sl_place place;     /* where it is now: HOLDING, HEAP or INADMISSIBLE */
+    sl_workload_id replaced; /* when reserved: the slice whose place it took, which has finished;
+                              * SL_NO_ID = none */
+    struct sl_transition replaced_did; /* what became of its record */
 };
 extern struct sl_cycle_outcome sl_cycle_outcome;
 

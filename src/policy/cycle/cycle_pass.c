@@ -45,6 +45,7 @@ static void begin_assignment(sl_workload_id id, sl_qnode_id queue)
 {
     sl_assignment.workload = id;
     sl_assignment.cluster_queue = queue;
+    sl_assignment.replaces = SL_NO_ID;
     sl_assignment.mode = SL_MODE_NO_FIT;
     sl_assignment.reason = SL_PENDING_TOPOLOGY_FAILED;
     sl_assignment.borrow_height = 0;

@@ -207,8 +207,7 @@ static void serve(uint32_t entry)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
     fill_plan(entry);
-    sl_cycle_outcome.did = sl_transition_commit();
-    sl_cycle_outcome.status = sl_cycle_outcome.did.status;
+    sl_cycle_commit(entry);
     if (sl_cycle_outcome.status != SL_OK) {
         sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA ||
                                      sl_cycle_outcome.status == SL_REFUSED_CAPACITY;
@@ -382,7 +381,7 @@ void sl_cycle_process(uint32_t entry)
     sl_cycle_begin_outcome(id);
     sl_cycle_begin_capacity();
     enum sl_recheck fits = sl_cycle_recheck(entry);
-    if (fits == SL_RECHECK_FULL) {
+    if (fits == SL_RECHECK_FULL || !sl_cycle_replaces_still(entry)) {
         skip(entry);
         return;
     }

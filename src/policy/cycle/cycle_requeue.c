@@ -146,6 +146,7 @@ void sl_cycle_begin_outcome(sl_workload_id id)
         .result = SL_CYCLE_PENDING,
         .status = SL_OK,
         .reason = SL_PENDING_WAITING_FOR_QUOTA,
+        .replaced = SL_NO_ID,
     };
 }
 

@@ -32,6 +32,22 @@ void sl_cycle_put_back(enum sl_back why);
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns sl_hidden; */
 bool sl_cycle_tells_news(sl_workload_id id, enum sl_back why);
 
+/* --- cycle_replace.c: slices that take the place of others. Would the entry still take the place
+ * that it was nominated for? */
+/*@ requires ready: UsageCountsValid && EntryKnown(entry); terminates \true; exits \false;
+    assigns \nothing; */
+bool sl_cycle_replaces_still(uint32_t entry);
+/* Commit sl_plan with sl_topology_plan, and finish the slice whose place it takes, where it takes
+ * one; sl_cycle_outcome says which. Then the plan's amounts are those of sl_assignment as they are,
+ * not what is needed beyond that slice. */
+/*@ requires ready: StepReady && EntryKnown(entry) && AssignmentSound && ChoicesSound;
+    requires named: sl_plan.workload == sl_cycle_outcome.workload &&
+      sl_plan.workload < SL_WORKLOADS_MAX;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_SETTLED, SL_SERVED; ensures ready: StepReady;
+    ensures same: sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
+void sl_cycle_commit(uint32_t entry);
+
 /* The entries in order; SL_NO_ID = no more. */
 /*@ requires sound: EntriesSound; terminates \true; exits \false;
     assigns sl_hidden, sl_entries[0 .. SL_ENTRIES_MAX - 1]; ensures sound: EntriesSound; */

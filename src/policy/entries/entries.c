@@ -208,6 +208,7 @@ bool sl_entries_renew(uint32_t entry, bool with_victims)
         return false;
     }
     sl_entries[entry].may_borrow = with_victims && sl_victims.may_borrow;
+    sl_entries[entry].replaces = sl_assignment.replaces;
     sl_entries[entry].mode = sl_assignment.mode;
     sl_entries[entry].reason = sl_assignment.reason;
     sl_entries[entry].borrow_height = sl_assignment.borrow_height;
@@ -302,6 +303,7 @@ void sl_entries_recall(uint32_t entry)
     }
     sl_assignment.workload = sl_entries[entry].workload;
     sl_assignment.cluster_queue = sl_entries[entry].queue;
+    sl_assignment.replaces = sl_entries[entry].replaces;
     sl_assignment.mode = sl_entries[entry].mode;
     sl_assignment.reason = sl_entries[entry].reason;
     sl_assignment.borrow_height = sl_entries[entry].borrow_height;

@@ -28,12 +28,13 @@ struct sl_rows {
 struct sl_entry {
     sl_workload_id workload;
     sl_qnode_id queue;
-    sl_qnode_id root;    /* of its cohort tree */
-    bool holds;          /* it has quota already: a second pass */
-    bool goes_first;     /* it has been waiting for its victims, and that counts (heads.h) */
-    bool after_promises; /* computed with what the cycle promised taken */
-    bool after_others;   /* and without the victims of others in the cycle */
-    bool may_borrow;     /* as in sl_victims */
+    sl_qnode_id root;        /* of its cohort tree */
+    sl_workload_id replaces; /* as in sl_assignment */
+    bool holds;              /* it has quota already: a second pass */
+    bool goes_first;         /* it has been waiting for its victims, and that counts (heads.h) */
+    bool after_promises;     /* computed with what the cycle promised taken */
+    bool after_others;       /* and without the victims of others in the cycle */
+    bool may_borrow;         /* as in sl_victims */
     enum sl_mode mode;
     enum sl_pending_reason reason; /* with NO_FIT */
     uint32_t borrow_height;

@@ -9,6 +9,7 @@
 #include "kernel/ledger/ledger.h"
 #include "policy/flavors/flavors_scan.h"
 #include "policy/common/settings.h"
+#include "policy/requests/slices.h"
 #include "policy/topology/trees.h"
 
 static uint32_t settled_groups; /* bits: resource groups that were dealt with for it */
@@ -138,7 +139,7 @@ static bool assign_group(void)
 
 /* --- one workload ---------------------------------------------------------------------------- */
 
-/*@ terminates \true; exits \false;
+/*@ requires usage: UsageCountsValid; terminates \true; exits \false;
     assigns sl_hidden, sl_want.workload, sl_want.queue, sl_want.now_ms, sl_assignment,
       sl_placement_question, sl_topology_plan;
     ensures none: sl_assignment.pod_set_count == 0 && sl_assignment.choice_count == 0 &&
@@ -151,6 +152,7 @@ static void begin(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
     sl_want.now_ms = now_ms;
     sl_assignment.workload = id;
     sl_assignment.cluster_queue = queue;
+    sl_assignment.replaces = sl_slices_old(id, queue);
     sl_assignment.mode = SL_MODE_NO_FIT;
     sl_assignment.reason = SL_PENDING_MISCONFIGURED;
     sl_assignment.borrow_height = 0;
@@ -263,6 +265,35 @@ static void sum_needs(void)
     }
 }
 
+/* What the slice that it replaces holds need not be available. */
+/*@ requires sound: AssignmentSound && NeedsSound; requires usage: UsageCountsValid;
+    terminates \true; exits \false; assigns NEEDS;
+    ensures sound: AssignmentSound && NeedsSound; */
+static void spare_held(void)
+{
+    uint32_t kept = 0;
+    if (sl_assignment.replaces == SL_NO_ID || sl_assignment.need_count > SL_USAGE_CELLS_MAX) {
+        return;
+    }
+    /*@
+      loop invariant kept: kept <= i <= sl_assignment.need_count;
+      loop invariant count: sl_assignment.need_count == \at(sl_assignment.need_count, LoopEntry);
+      loop invariant sound: NeedsSound;
+      loop assigns i, kept, sl_assignment.needs[0 .. SL_USAGE_CELLS_MAX - 1];
+      loop variant sl_assignment.need_count - i;
+    */
+    for (uint32_t i = 0; i < sl_assignment.need_count; i++) {
+        struct sl_need need = sl_assignment.needs[i];
+        int64_t held = sl_slices_held(sl_assignment.replaces, need.cell);
+        if (need.amount > held) {
+            need.amount -= held;
+            sl_assignment.needs[kept] = need;
+            kept++;
+        }
+    }
+    sl_assignment.need_count = kept;
+}
+
 /*@ requires sound: sl_assignment.pod_set_count <= SL_POD_SETS_MAX; terminates \true;
     exits \false; assigns \nothing; */
 static enum sl_mode worst_mode(void)
@@ -305,6 +336,7 @@ static void assign(sl_workload_id id, sl_qnode_id queue, int64_t now_ms, bool re
         sl_flavors_place();
     }
     sum_needs();
+    spare_held();
     clear_assumed();
 }
 

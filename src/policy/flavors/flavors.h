@@ -46,7 +46,8 @@ enum sl_miss {
     SL_MISS_ONLY_TOPOLOGY, /* no topology is requested, and the flavor is only for workloads with
                             * a topology request */
     SL_MISS_NO_LEVEL,      /* the flavor's topology lacks the level that is asked for */
-    SL_MISS_NO_TREE        /* the flavor's Topology object does not exist */
+    SL_MISS_NO_TREE,       /* the flavor's Topology object does not exist */
+    SL_MISS_SLICE          /* the slice whose place it takes has another flavor */
 };
 
 /* Why one flavor would not do for one pod set. */
@@ -73,6 +74,7 @@ struct sl_attempt {
 struct sl_assignment {
     sl_workload_id workload;
     sl_qnode_id cluster_queue;
+    sl_workload_id replaces;       /* the slice whose place it takes; SL_NO_ID = none */
     enum sl_mode mode;             /* the worst over all pod sets; NO_FIT when there is none */
     enum sl_pending_reason reason; /* with NO_FIT */
     uint32_t borrow_height;        /* the highest over all choices */
@@ -88,7 +90,8 @@ struct sl_assignment {
     uint32_t choice_count; /* complete unless NO_FIT; then those of the sets before the one without
                               a place. None where a flavor has no quota of what is asked zero of */
     struct sl_choice choices[SL_CHOICES_MAX];
-    uint32_t need_count; /* the same per cell, without zeros; contested where a choice's mode is
+    uint32_t need_count; /* the same per cell, without zeros, and without what the slice that it
+                            replaces holds; contested where a choice's mode is
                             PREEMPT. SL_USAGE_CELLS_MAX + 1 = more cells than a workload may use */
     struct sl_need needs[SL_USAGE_CELLS_MAX];
     uint32_t detail_count;     /* of what is in the way, of sets that do not fit at once; a group's

@@ -9,6 +9,7 @@
 #include "kernel/ledger/ledger_view.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/common/settings.h"
+#include "policy/requests/slices.h"
 
 enum sl_mode sl_flavors_mode(enum sl_fit fit)
 {
@@ -95,10 +96,23 @@ static struct sl_verdict try_preemption(sl_cell_id cell, int64_t need)
     return verdict;
 }
 
+/* What has to be available of the cell for want `i`, with what the pod sets before are given of it: less by what the
+ * slice that it replaces holds. */
+/*@ requires ready: SearchReady && WantsInRange;
+    requires known: (cell < SL_CELLS_MAX || cell == SL_NO_ID) && i < SL_WANTS_MAX;
+    terminates \true; exits \false; assigns \nothing;
+    ensures range: 0 <= \result <= 2 * (SL_AMOUNT_MAX + 1); */
+static int64_t need_of(sl_cell_id cell, uint32_t i)
+{
+    int64_t need = sl_want.amount[i] + (cell != SL_NO_ID ? sl_flavors_assumed[cell] : 0);
+    int64_t held = sl_slices_held(sl_assignment.replaces, cell);
+    return need > held ? need - held : 0;
+}
+
 struct sl_verdict sl_flavors_try_cell(sl_cell_id cell, sl_flavor_id flavor, uint32_t i)
 {
     struct sl_verdict verdict = {SL_FIT_NOT, 0, SL_GRAVITY_EXCEEDS};
-    int64_t need = sl_want.amount[i] + (cell != SL_NO_ID ? sl_flavors_assumed[cell] : 0);
+    int64_t need = need_of(cell, i);
     int64_t potential = potential_of(cell);
     if (need > potential) {
         sl_flavors_note(SL_MISS_MAX_QUOTA, flavor, sl_want.resource[i], need - potential);

@@ -7,6 +7,7 @@
 
 #include "kernel/ledger/ledger.h"
 #include "policy/common/settings.h"
+#include "policy/requests/slices.h"
 
 struct sl_scan sl_scan;
 
@@ -139,10 +140,20 @@ static enum sl_miss miss_of(enum sl_exclusion why)
     }
 }
 
-/* Why the flavor may not be given to this pod set. */
+/* Do the pods that the slice has, of this pod set, run elsewhere? */
 /*@ terminates \true; exits \false; assigns \nothing; */
-static struct sl_mismatch mismatch_of(uint32_t record, sl_flavor_id flavor, uint32_t group)
+static bool has_another(uint32_t index, sl_flavor_id flavor)
 {
+    return sl_assignment.replaces != SL_NO_ID &&
+           !sl_slices_may_have(sl_want.workload, index, flavor);
+}
+
+/* Why the flavor may not be given to this pod set. */
+/*@ requires member: member < SL_POD_SETS_MAX; terminates \true; exits \false;
+    assigns \nothing; */
+static struct sl_mismatch mismatch_of(uint32_t member, sl_flavor_id flavor, uint32_t group)
+{
+    uint32_t record = sl_want.sets[member];
     enum sl_exclusion why = sl_requests_excludes(record, flavor);
     struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
     if (why != SL_EXCLUDED_MISSING) {
@@ -151,6 +162,10 @@ static struct sl_mismatch mismatch_of(uint32_t record, sl_flavor_id flavor, uint
     if (!mismatch.found && why != SL_EXCLUDED_NOT) {
         mismatch.found = true;
         mismatch.miss = miss_of(why);
+    }
+    if (!mismatch.found && has_another(sl_want.indexes[member], flavor)) {
+        mismatch.found = true;
+        mismatch.miss = SL_MISS_SLICE;
     }
     return mismatch;
 }
@@ -165,7 +180,7 @@ static bool note_mismatch(sl_flavor_id flavor, uint32_t group)
     struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
     /*@ loop assigns i, mismatch; loop variant sl_want.set_count - i; */
     for (uint32_t i = 0; i < sl_want.set_count && !mismatch.found; i++) {
-        mismatch = mismatch_of(sl_want.sets[i], flavor, group);
+        mismatch = mismatch_of(i, flavor, group);
     }
     if (!mismatch.found) {
         return false;

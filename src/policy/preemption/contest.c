@@ -10,6 +10,7 @@
 #include "kernel/base/order.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/preemption/preemption.h"
+#include "policy/requests/slices.h"
 
 /* Passed over in this round; a round ends when none is any more. */
 static uint64_t passed_over_in[SL_WORKLOADS_MAX];
@@ -120,6 +121,13 @@ static bool allowed_reclaim(sl_workload_id holder, enum sl_preempt_reclaim recla
                                          sl_order_lower(holder, sl_preemption_question.preemptor));
 }
 
+/* The slice whose place it takes ends with that: it is nobody's victim then. */
+/*@ requires usage: UsageCountsValid; terminates \true; exits \false; assigns \nothing; */
+static bool is_replaced(sl_workload_id holder, sl_qnode_id queue)
+{
+    return sl_slices_old(sl_preemption_question.preemptor, queue) == holder;
+}
+
 bool sl_contest_allows(sl_workload_id holder, sl_qnode_id queue)
 {
     sl_qnode_id own = sl_preemption_question.cluster_queue;
@@ -127,5 +135,5 @@ bool sl_contest_allows(sl_workload_id holder, sl_qnode_id queue)
     bool allowed = queue == own ? allowed_within(holder, policy.within)
                                 : allowed_reclaim(holder, policy.reclaim);
     return allowed && holder < SL_WORKLOADS_MAX && passed_over_in[holder] != round_number &&
-           holds_contested(holder);
+           !is_replaced(holder, own) && holds_contested(holder);
 }

@@ -12,6 +12,7 @@
 #include "kernel/commit/place.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/flavors_progress.h"
+#include "policy/requests/slices.h"
 #include "policy/queues/fronts.h"
 #include "policy/queues/heads.h"
 #include "policy/queues/heap.h"
@@ -193,6 +194,7 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
     }
     if (place == SL_PLACE_NONE) {
         sl_requests_clear(id);
+        sl_slices_forget(id);
         sl_outsiders_set(id, false);
         queue_link[id] = 0;
     }

@@ -8,6 +8,7 @@
 #include "kernel/base/order.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/shape_topology.h"
+#include "policy/requests/slices.h"
 
 /* One step of FNV-1a over whole words. */
 /*@ terminates \true; exits \false; assigns \nothing; */
@@ -39,6 +40,7 @@ uint64_t sl_shape_hash(sl_workload_id id)
         hash = mix(mix(hash, sl_shape_topology_hash(set)), sl_requests_fingerprint(set));
         set = sl_requests_next_pod_set(set);
     }
+    hash = sl_slices_is(id) ? mix(hash, id) : hash;
     return hash ^ (hash >> 32); /* the low bits of a product alone depend on low bits only */
 }
 
@@ -73,6 +75,9 @@ bool sl_shape_equal(sl_workload_id a, sl_workload_id b)
 {
     if (sl_order_of(a).priority != sl_order_of(b).priority) {
         return false;
+    }
+    if (a != b && (sl_slices_is(a) || sl_slices_is(b))) {
+        return false; /* what it needs depends on whose place it takes */
     }
     uint32_t set_a = sl_requests_first_pod_set(a);
     uint32_t set_b = sl_requests_first_pod_set(b);

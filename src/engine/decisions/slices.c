@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "engine/decisions/slices.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "engine/calls/call.h"
+#include "engine/decisions/decide.h"
+#include "engine/decisions/follow.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- who names whom --------------------------------------------------------------------------- */
+
+static struct sl_workload_entry *entry_of(const struct sl_engine *g, sl_workload_id id)
+{
+    return id < g->workload_cap && g->workloads[id].uid != NULL ? &g->workloads[id] : NULL;
+}
+
+/* The one that this names; SL_NO_ID = it is not there. */
+static sl_workload_id old_of(const struct sl_engine *g, sl_workload_id id)
+{
+    const char *key = g->workloads[id].slice_of;
+    sl_workload_id old = key == NULL ? SL_NO_ID : sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    return entry_of(g, old) == NULL ? SL_NO_ID : old;
+}
+
+static sl_workload_id first_of(const struct sl_engine *g, const char *key)
+{
+    union sl_map_value first;
+    return g->slices != NULL && sl_map_get(g->slices, key, &first) ? (sl_workload_id)first.number
+                                                                   : SL_NO_ID;
+}
+
+static void set_first(struct sl_engine *g, const char *key, sl_workload_id id)
+{
+    if (id == SL_NO_ID) {
+        (void)sl_map_remove(g->slices, key, NULL);
+    } else {
+        sl_map_put(g->slices, key, (union sl_map_value){.number = id});
+    }
+}
+
+static void leave(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    sl_workload_id before = e->slice_of == NULL ? SL_NO_ID : first_of(g, e->slice_of);
+    if (before == id) {
+        set_first(g, e->slice_of, e->next_slice);
+    }
+    while (before != SL_NO_ID && before != id) {
+        struct sl_workload_entry *b = &g->workloads[before];
+        before = b->next_slice;
+        b->next_slice = before == id ? e->next_slice : b->next_slice;
+    }
+    sl_mem_free(e->slice_of);
+    e->slice_of = NULL;
+    e->next_slice = SL_NO_ID;
+}
+
+static void join(struct sl_engine *g, sl_workload_id id, const char *key)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    g->slices = g->slices == NULL ? sl_map_new() : g->slices;
+    e->slice_of = sl_mem_text(key);
+    e->next_slice = first_of(g, key);
+    set_first(g, key, id);
+}
+
+/* The core learns whose place it takes, and which flavors it keeps by that. */
+static void tell(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    sl_workload_id old = old_of(g, id);
+    const struct sl_workload_entry *e = entry_of(g, old);
+    struct sl_buf list = {0};
+    for (uint32_t i = 0; e != NULL && e->admission != NULL && i < e->admission->choice_count; i++) {
+        const struct sl_choice *choice = &e->admission->choices[i];
+        sl_item_add(&list, kept, .pod_set = choice->pod_set, .flavor = choice->flavor);
+    }
+    if (sl_call(g, now_ms, slice, .workload = id, .old = old,
+                .generation = e == NULL ? 0 : e->generation, .now_ms = now_ms,
+                .list = &list) != SL_OK) {
+        sl_log(SL_LOG_WARN, "it takes the place of no other: there are too many such workloads",
+               "workload", sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
+    }
+    sl_buf_fini(&list);
+}
+
+/* Of a Workload of the same namespace, and not of itself. */
+static const char *key_in(const struct sl_engine *g, sl_workload_id id,
+                          const struct sl_json *object)
+{
+    const char *key = sl_object_annotation(object, SL_SLICE_ANNOTATION);
+    const char *ns = sl_object_namespace(object);
+    size_t len = strlen(ns);
+    bool usable = g->settings.elastic_jobs && key != NULL && strncmp(key, ns, len) == 0 &&
+                  key[len] == '/' &&
+                  strcmp(key, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id)) != 0;
+    return usable ? key : NULL;
+}
+
+void sl_slice_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                   int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    const char *key = key_in(g, id, object);
+    const char *was = g->workloads[id].slice_of;
+    if (key == was || (key != NULL && was != NULL && strcmp(key, was) == 0)) {
+        return;
+    }
+    leave(g, id);
+    if (key != NULL) {
+        join(g, id, key);
+    }
+    tell(g, id, now_ms);
+}
+
+void sl_slice_met(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    sl_workload_id slice = first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    while (slice != SL_NO_ID) {
+        tell(g, slice, now_ms);
+        slice = g->workloads[slice].next_slice;
+    }
+}
+
+void sl_slice_drop(struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL);
+    leave(g, id);
+}
+
+void sl_slice_fini(struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    sl_map_free(g->slices);
+}
+
+/* --- one has taken the place of another ---------------------------------------------------------- */
+
+/* The one whose place `id` has taken, as long as its end is that. */
+static struct sl_workload_entry *replaced_by(const struct sl_engine *g, sl_workload_id old,
+                                             sl_workload_id *by)
+{
+    const struct sl_workload_entry *e = entry_of(g, old);
+    *by = e == NULL ? SL_NO_ID : e->replaced_by;
+    struct sl_workload_entry *n = entry_of(g, *by);
+    return n != NULL && n->generation == e->replaced_by_generation ? n : NULL;
+}
+
+static void note(struct sl_engine *g, sl_workload_id id, sl_workload_id old)
+{
+    g->workloads[old].replaced_by = id;
+    g->workloads[old].replaced_by_generation = g->workloads[id].generation;
+}
+
+static bool holds(sl_workload_id id)
+{
+    return sl_workloads[id].has_admission && sl_workloads[id].phase != SL_PHASE_FINISHED;
+}
+
+static void finish(struct sl_engine *g, sl_workload_id old, int64_t now_ms)
+{
+    sl_send(g, old, now_ms, .kind = SL_EV_FINISH, .reason = SL_FINISH_SLICE_REPLACED);
+    sl_decide(g, old, SL_DECIDE_FINISH, now_ms);
+}
+
+void sl_slice_reserved(struct sl_engine *g, sl_workload_id id, sl_workload_id replaced,
+                       const struct sl_transition *ended, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    sl_workload_id old = replaced != SL_NO_ID ? replaced : old_of(g, id);
+    if (old == SL_NO_ID || (replaced == SL_NO_ID && !holds(old))) {
+        return;
+    }
+    note(g, id, old);
+    g->workloads[id].replaces = old;
+    g->workloads[id].replaces_generation = g->workloads[old].generation;
+    if (replaced == SL_NO_ID) {
+        finish(g, old, now_ms);
+        return;
+    }
+    sl_follow(g, old, ended, now_ms);
+    sl_decide(g, old, SL_DECIDE_FINISH, now_ms);
+}
+
+static void settle_pair(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    sl_workload_id old = old_of(g, id);
+    if (old != SL_NO_ID && holds(id) && sl_workloads[id].phase != SL_PHASE_EVICTED && holds(old)) {
+        note(g, id, old);
+        finish(g, old, now_ms);
+    }
+}
+
+void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    settle_pair(g, id, now_ms);
+    sl_workload_id slice = first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    while (slice != SL_NO_ID) {
+        settle_pair(g, slice, now_ms);
+        slice = g->workloads[slice].next_slice;
+    }
+}
+
+/* --- what is written of it ------------------------------------------------------------------------ */
+
+sl_workload_id sl_slice_unwritten(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_workload_entry *e = entry_of(g, id);
+    const struct sl_workload_entry *old = e == NULL ? NULL : entry_of(g, e->replaces);
+    return old != NULL && old->generation == e->replaces_generation ? e->replaces : SL_NO_ID;
+}
+
+bool sl_slice_waits(const struct sl_engine *g, sl_workload_id old)
+{
+    sl_workload_id by;
+    return replaced_by(g, old, &by) != NULL && sl_slice_unwritten(g, by) == old &&
+           sl_workloads[by].has_admission;
+}
+
+bool sl_slice_in_vain(const struct sl_engine *g, sl_workload_id old)
+{
+    sl_workload_id by;
+    return replaced_by(g, old, &by) != NULL && sl_slice_unwritten(g, by) == old &&
+           !sl_workloads[by].has_admission;
+}
+
+void sl_slice_written(struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL);
+    g->workloads[id].replaces = SL_NO_ID;
+}
+
+void sl_slice_say(const struct sl_engine *g, sl_workload_id old, char out[static SL_MESSAGE_SIZE])
+{
+    sl_workload_id by;
+    const struct sl_workload_entry *n = replaced_by(g, old, &by);
+    sl_utf8_print(out, SL_MESSAGE_SIZE,
+                  "Replaced to accommodate a workload (UID: %s, JobUID: %s) due to workload slice "
+                  "aggregation",
+                  n == NULL ? "UNKNOWN" : n->uid,
+                  n == NULL || n->job_uid == NULL ? "" : n->job_uid);
+}
+
+struct sl_json *sl_slice_finish_new(const struct sl_engine *g, sl_workload_id old,
+                                    const struct sl_json *workload, int64_t now_ms)
+{
+    char text[SL_MESSAGE_SIZE];
+    if (sl_condition_true(workload, "Finished")) {
+        return NULL;
+    }
+    const struct sl_json *live = sl_json_get(workload, "status");
+    struct sl_json *wanted = live == NULL ? sl_json_new_map() : sl_json_clone(live);
+    sl_slice_say(g, old, text);
+    (void)sl_condition_set(wanted, "Finished", true, "WorkloadSliceReplaced", text,
+                           sl_object_generation(workload), now_ms);
+    struct sl_json *patch = sl_patch_between_new(live, wanted);
+    sl_json_free(wanted);
+    return patch;
+}
