@@ -194,6 +194,8 @@ struct sl_engine {
     uint32_t touched_first, touched_count, touched_cap;
     sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
     uint32_t granted_count;
+    sl_workload_id *sliced; /* slices that reserved in it, and those that slices name */
+    uint32_t sliced_count;
     sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
     uint32_t restless_count;
     sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */

@@ -37,7 +37,6 @@ ON = {
 }
 OFF = {
     "DeferRayServiceFinalizationForRedisCleanup": ("src/controllers/**/*.c", "[Rr]edis"),
-    "ElasticJobsViaWorkloadSlices": ("src/controllers/**/*.c", "elastic-job"),
     "MetricForWorkloadCreationLatency": ("src/c*/**/*.c", "creation_latency"),
     "MultiKueue": ("src/controllers/**/*.c", "MultiKueueConfig"),
     "MultiKueueAdaptersForCustomJobs": ("src/controllers/**/*.c", "MultiKueueConfig"),

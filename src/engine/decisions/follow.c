@@ -206,7 +206,6 @@ static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_follow(g, id, &sl_cycle_outcome.did, now_ms);
     note_granted(g, id, sl_cycle_outcome.cluster_queue);
     sl_slice_reserved(g, id, sl_cycle_outcome.replaced, &sl_cycle_outcome.replaced_did, now_ms);
-    sl_slice_met(g, id, now_ms);
 }
 
 /* Placed for the first time, and so admitted; or stands elsewhere since nodes have failed. */
@@ -324,6 +323,7 @@ void sl_follow_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
     }
     (void)sl_cycle_end();
     follow_granted(g, now_ms);
+    sl_slice_end_cycle(g, now_ms);
     sl_restrain_settle(g, now_ms);
     g->cycle_ms = now_ms;
     g->idle_cycles = idle ? g->idle_cycles + 1 : 0;

@@ -137,6 +137,7 @@ void sl_slice_fini(struct sl_engine *g)
 {
     SL_PRE(g != NULL);
     sl_map_free(g->slices);
+    sl_mem_free(g->sliced);
 }
 
 /* --- one has taken the place of another ---------------------------------------------------------- */
@@ -157,52 +158,69 @@ static void note(struct sl_engine *g, sl_workload_id id, sl_workload_id old)
     g->workloads[old].replaced_by_generation = g->workloads[id].generation;
 }
 
+/* Its reservation is still to be written. */
+static void note_unwritten(struct sl_engine *g, sl_workload_id id, sl_workload_id old)
+{
+    g->workloads[id].replaces = old;
+    g->workloads[id].replaces_generation = g->workloads[old].generation;
+}
+
 static bool holds(sl_workload_id id)
 {
     return sl_workloads[id].has_admission && sl_workloads[id].phase != SL_PHASE_FINISHED;
-}
-
-static void finish(struct sl_engine *g, sl_workload_id old, int64_t now_ms)
-{
-    sl_send(g, old, now_ms, .kind = SL_EV_FINISH, .reason = SL_FINISH_SLICE_REPLACED);
-    sl_decide(g, old, SL_DECIDE_FINISH, now_ms);
 }
 
 void sl_slice_reserved(struct sl_engine *g, sl_workload_id id, sl_workload_id replaced,
                        const struct sl_transition *ended, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    sl_workload_id old = replaced != SL_NO_ID ? replaced : old_of(g, id);
-    if (old == SL_NO_ID || (replaced == SL_NO_ID && !holds(old))) {
-        return;
+    if (replaced != SL_NO_ID) {
+        note(g, id, replaced);
+        note_unwritten(g, id, replaced);
+        sl_follow(g, replaced, ended, now_ms);
+        sl_decide(g, replaced, SL_DECIDE_FINISH, now_ms);
     }
-    note(g, id, old);
-    g->workloads[id].replaces = old;
-    g->workloads[id].replaces_generation = g->workloads[old].generation;
-    if (replaced == SL_NO_ID) {
-        finish(g, old, now_ms);
-        return;
+    if (g->workloads[id].slice_of != NULL ||
+        first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id)) != SL_NO_ID) {
+        g->sliced = sl_mem_grow(g->sliced, g->sliced_count + 1, sizeof *g->sliced);
+        g->sliced[g->sliced_count++] = id;
     }
-    sl_follow(g, old, ended, now_ms);
-    sl_decide(g, old, SL_DECIDE_FINISH, now_ms);
 }
 
-static void settle_pair(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+/* Which of two that hold quota has ended. */
+static sl_workload_id settle_pair(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     sl_workload_id old = old_of(g, id);
-    if (old != SL_NO_ID && holds(id) && sl_workloads[id].phase != SL_PHASE_EVICTED && holds(old)) {
-        note(g, id, old);
-        finish(g, old, now_ms);
+    if (old == SL_NO_ID || !holds(id) || sl_workloads[id].phase == SL_PHASE_EVICTED ||
+        !holds(old)) {
+        return SL_NO_ID;
     }
+    note(g, id, old);
+    sl_send(g, old, now_ms, .kind = SL_EV_FINISH, .reason = SL_FINISH_SLICE_REPLACED);
+    sl_decide(g, old, SL_DECIDE_FINISH, now_ms);
+    return old;
+}
+
+void sl_slice_end_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    for (uint32_t i = 0; i < g->sliced_count; i++) {
+        sl_workload_id old = settle_pair(g, g->sliced[i], now_ms);
+        if (old != SL_NO_ID) {
+            note_unwritten(g, g->sliced[i], old);
+        }
+        sl_slice_met(g, g->sliced[i], now_ms); /* it has flavors now */
+    }
+    g->sliced_count = 0;
 }
 
 void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    settle_pair(g, id, now_ms);
+    (void)settle_pair(g, id, now_ms);
     sl_workload_id slice = first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     while (slice != SL_NO_ID) {
-        settle_pair(g, slice, now_ms);
+        (void)settle_pair(g, slice, now_ms);
         slice = g->workloads[slice].next_slice;
     }
 }

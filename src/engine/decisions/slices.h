@@ -22,9 +22,11 @@ void sl_slice_drop(struct sl_engine *g, sl_workload_id id);
 void sl_slice_fini(struct sl_engine *g);
 
 /* It has reserved quota just now, in a cycle. `replaced`: the one whose place it took, which has finished by that in the
- * core; SL_NO_ID = none, and the one that it names is finished if it holds quota still. */
+ * core, as `ended` says; SL_NO_ID = none: the one that it names may hold quota still, and is finished then, */
 void sl_slice_reserved(struct sl_engine *g, sl_workload_id id, sl_workload_id replaced,
                        const struct sl_transition *ended, int64_t now_ms);
+/* ... which is done once the cycle is over. */
+void sl_slice_end_cycle(struct sl_engine *g, int64_t now_ms);
 /* Both were found to hold quota: the one whose place was taken is finished. */
 void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 

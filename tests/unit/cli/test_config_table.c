@@ -347,12 +347,12 @@ static void test_config_gates_absent_leave_kueues_defaults(void **state)
     /* The gate turns these on only together with a field; the gate itself has Kueue's default. */
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(sl_config_gate(c, rows[i].name), rows[i].preset);
-        if (rows[i].way == SL_GATE_BOTH &&
-            strcmp(rows[i].name, "PrioritizePreemptorWorkloads") != 0) {
+        if (rows[i].way == SL_GATE_BOTH && !rows[i].unlike) {
             assert_int_equal(*target_of(c, &rows[i]), rows[i].preset != rows[i].turned);
         }
     }
     assert_true(c->settings.policy.prioritize_preemptors); /* unlike Kueue */
+    assert_false(c->settings.elastic_jobs);                /* the same */
     sl_config_free(c);
 }
 

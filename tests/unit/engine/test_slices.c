@@ -360,6 +360,42 @@ static void test_slices_do_not_take_the_place_of_who_is_evicted(void **state)
     assert_false(sl_condition_true(world_workload(&w, "old"), "Finished"));
 }
 
+/* What it held was another queue's: both would run. */
+static void test_slices_of_another_queue_end_the_old_one(void **state)
+{
+    (void)state;
+    run_old();
+    world_add_cluster_queue(&w, "cq2", "spot", "10", "");
+    world_add_local_queue(&w, "team", "lq2", "cq2");
+    struct sl_json *o = world_new_workload("team", "new", "lq2", 9, "1");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), SL_SLICE_ANNOTATION, "team/old");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    expect_replaced();
+    assert_int_equal(held("new"), 9000);
+}
+
+/* The old one was waiting when the new one was made. */
+static void test_slices_learn_of_flavors_later(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    world_add_workload(&w, "old", "lq", 6, "1");
+    add_slice("new", 10);
+    (void)world_patch(
+        &w, SL_KIND_WORKLOAD, "team", "new",
+        "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":\"a.b/c\"}}}");
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
+    world_settle(&w);
+    world_expect(&w, "old", "Admitted", "True", "Admitted");
+    (void)world_patch(
+        &w, SL_KIND_WORKLOAD, "team", "new",
+        "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":null}}}");
+    world_settle(&w);
+    expect_replaced();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -380,6 +416,8 @@ int main(void)
         TEST(test_slices_with_the_gate_off_are_like_any_other),
         TEST(test_slices_do_not_preempt_whom_they_replace),
         TEST(test_slices_do_not_take_the_place_of_who_is_evicted),
+        TEST(test_slices_of_another_queue_end_the_old_one),
+        TEST(test_slices_learn_of_flavors_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
