@@ -3,6 +3,7 @@
 
 /* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start or lost its lease, 2 wrong
  * usage, 3 the database is damaged, 4 a guarantee was found broken (--paranoid). */
+#include "api/objects/schema.h"
 #include "cli/config/config.h"
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/daemon_cluster.h"
@@ -99,6 +100,7 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
     configured.force_lost_pods = config->force_lost_pods;
     configured.metered = config->metered;
     configured.jobs = &config->jobs;
+    sl_idle_heed_elastic(config->jobs.elastic);
     config->settings.paranoid = options->paranoid;
     log_configuration(config, options->config);
     sl_zap_warn(&options->zap);

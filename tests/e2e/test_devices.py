@@ -194,7 +194,8 @@ class Unsupported(Scene):
         for obj, words in (
                 (queue, "concurrent admission is not supported"),
                 (work, "preemption gates are not supported"),
-                (marked(asking("boosted", KINDS["Job"]), **{"kueue.x-k8s.io/elastic-job": "true"}), "elastic jobs are not supported"),
+                (marked(asking("boosted", KINDS["Job"]), **{"kueue.x-k8s.io/elastic-job": "true"}),
+                 "only the feature gate ElasticJobsViaWorkloadSlices lets it count"),
                 (lost(asking("lost", KINDS["Job"])), "only the feature gate FailureRecoveryPolicy lets it count")):
             self.assertIn(words, self.warned(obj))
 

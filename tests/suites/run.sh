@@ -84,7 +84,7 @@ export SLUICED=${SLUICED:-$root/${BUILD:-build}/sluiced} SUITES_OUT=$out
 # Expectations on metrics are asked of the daemon, but for families that it does not have (docs/operations.md).
 if [ -z "${KUEUE_MANAGER:-}" ]; then
     export EXTERNAL_METRICS=http://127.0.0.1:${PORT:-18081}/metrics
-    lacks=(replaced_workload_slices_total multikueue_workloads_admitted_total multikueue_workloads_dispatched_total)
+    lacks=(multikueue_workloads_admitted_total multikueue_workloads_dispatched_total)
     EXTERNAL_LACKS=${lacks[*]/#/kueue_}
     export EXTERNAL_LACKS
 else

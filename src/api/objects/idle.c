@@ -17,6 +17,20 @@ static const struct sl_idle rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
+static bool elastic; /* of the process, as its feature gates are */
+
+void sl_idle_heed_elastic(bool on)
+{
+    elastic = on;
+}
+
+/* Do the feature gates let it count? */
+static bool is_heeded(enum sl_kind kind, const struct sl_idle *row)
+{
+    return elastic && (kind == SL_KIND_JOB || kind == SL_KIND_WORKLOAD) &&
+           strcmp(row->member, LABEL "elastic-job") == 0;
+}
+
 const struct sl_idle *sl_schema_idle(size_t *count)
 {
     *count = ROW_COUNT;
@@ -70,7 +84,8 @@ void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_json *
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct sl_idle *row = &rows[i];
         bool concerns = row->kind == kind || row->kind == SL_KIND_COUNT;
-        if (concerns && sl_json_get(sl_json_path(o, row->where), row->member) != NULL) {
+        if (concerns && !is_heeded(kind, row) &&
+            sl_json_get(sl_json_path(o, row->where), row->member) != NULL) {
             struct sl_buf text = {0};
             sl_buf_print(&text, "%s.%s has no effect: %s", row->where, row->member, row->why);
             sl_json_append(list, sl_json_new_text(text.data));

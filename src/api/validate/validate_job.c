@@ -120,6 +120,23 @@ static void check_update(struct sl_check *c, const struct sl_json *spec)
     sl_check_up(c, up);
 }
 
+/* Domains that are chosen for all pods together cannot be kept when there are more. */
+static void check_elastic_topology(struct sl_check *c, const struct sl_json *notes)
+{
+    static const struct {
+        const char *key, *why;
+    } forbidden[] = {
+        {SL_TOPOLOGY_REQUIRED, "required topology is not supported with elastic jobs"},
+        {SL_TOPOLOGY_PREFERRED, "preferred topology is not supported with elastic jobs"}};
+    for (size_t i = 0; i < 2 && sl_check_is_elastic(c->object); i++) {
+        size_t up = sl_check_down(c, "spec.template.metadata.annotations[%s]", forbidden[i].key);
+        if (sl_json_has(notes, forbidden[i].key)) {
+            sl_check_forbidden(c, forbidden[i].why);
+        }
+        sl_check_up(c, up);
+    }
+}
+
 /* The annotations of a Job without a queue are not read; later it may have fewer pods, as it was
  * admitted. */
 static void check_topology(struct sl_check *c, const struct sl_json *spec)
@@ -131,6 +148,7 @@ static void check_topology(struct sl_check *c, const struct sl_json *spec)
         sl_topology_request_check(sl_json_path(spec, "template.metadata.annotations"),
                                   "spec.template.metadata.annotations",
                                   c->old == NULL ? pods : INT32_MAX, c->e);
+        check_elastic_topology(c, sl_json_path(spec, "template.metadata.annotations"));
     }
 }
 

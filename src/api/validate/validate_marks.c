@@ -20,6 +20,7 @@
 #define PREBUILT PREFIX "prebuilt-workload-name"
 #define LEAST PREFIX "job-min-parallelism"
 #define FOLLOW PREFIX "job-completions-equal-parallelism"
+#define ELASTIC PREFIX "elastic-job"
 #define MANAGED PREFIX "managed"
 #define GROUP PREFIX "pod-group-name"
 #define TOTAL PREFIX "pod-group-total-count"
@@ -180,6 +181,21 @@ static int64_t parallelism(const struct sl_json *job)
     return sl_json_path_int(job, "spec.parallelism", 1);
 }
 
+bool sl_check_is_elastic(const struct sl_json *object)
+{
+    const char *text = sl_object_annotation(object, ELASTIC);
+    return text != NULL && strcmp(text, "true") == 0;
+}
+
+/* It was counted as one or the other from the first. */
+static void check_elastic(struct sl_check *c)
+{
+    struct mark elastic = note_of(c, ELASTIC);
+    if (c->old != NULL && sl_check_is_elastic(c->object) != sl_check_is_elastic(c->old)) {
+        refuse(c, &elastic, "field is immutable");
+    }
+}
+
 /* How few pods would do (partial admission): fewer than run at a time. */
 static void check_least(struct sl_check *c)
 {
@@ -196,6 +212,9 @@ static void check_least(struct sl_check *c)
                        "must be a number from 1 to %lld, less than pods run at a time",
                        (long long)pods - 1);
         refuse(c, &least, why);
+    }
+    if (value != NULL && !same && sl_check_is_elastic(c->object)) {
+        refuse(c, &least, "partial admission and elastic job cannot be used together");
     }
 }
 
@@ -236,6 +255,7 @@ void sl_check_batch_job_marks(struct sl_check *c)
     if (label_of(c, QUEUE).now[0] == '\0') {
         return; /* the others are not read */
     }
+    check_elastic(c);
     check_follow(c);
     if (ran) {
         forbid_change(c, &follow);

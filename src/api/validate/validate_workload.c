@@ -74,11 +74,14 @@ static void check_pod_sets(struct sl_check *c, const struct sl_json *pod_sets)
         sl_check_up(c, at);
         sl_check_up(c, up);
     }
+    size_t up = sl_check_down(c, "spec.podSets");
     if (flexible > 1) {
-        size_t up = sl_check_down(c, "spec.podSets");
         sl_check_invalid(c, pod_sets, "at most one podSet can use minCount");
-        sl_check_up(c, up);
     }
+    if (flexible > 0 && sl_check_is_elastic(c->object)) {
+        sl_check_invalid(c, pod_sets, "partial admission and elastic job cannot be used together");
+    }
+    sl_check_up(c, up);
 }
 
 static void check_priority(struct sl_check *c, const struct sl_json *spec)
@@ -109,11 +112,35 @@ static void immutable_at(struct sl_check *c, const char *path)
     sl_check_up(c, up);
 }
 
+/* The pod sets as they were, but that those of an elastic job may have fewer pods. */
+static struct sl_json *sets_with_fewer(const struct sl_check *c)
+{
+    struct sl_json *sets = sl_json_clone(sl_json_path(c->old, "spec.podSets"));
+    const struct sl_json *now = sl_json_path(c->object, "spec.podSets");
+    for (size_t i = 0; i < sl_json_len(sets) && sl_check_is_elastic(c->object); i++) {
+        struct sl_json *set = sl_json_at(sets, i);
+        int64_t count = sl_json_path_int(sl_json_at(now, i), "count", 1);
+        if (count < sl_json_path_int(set, "count", 1)) {
+            sl_json_set_int(set, "count", count);
+        }
+    }
+    return sets;
+}
+
+static void check_sets_kept(struct sl_check *c)
+{
+    struct sl_json *sets = sets_with_fewer(c);
+    size_t up = sl_check_down(c, "spec.podSets");
+    sl_check_immutable(c, sl_json_path(c->object, "spec.podSets"), sets);
+    sl_check_up(c, up);
+    sl_json_free(sets);
+}
+
 static void check_update(struct sl_check *c)
 {
     bool was_reserved = sl_condition_true(c->old, "QuotaReserved");
     if (was_reserved) {
-        immutable_at(c, "spec.podSets");
+        check_sets_kept(c);
         immutable_at(c, "spec.priorityClassRef.group");
         immutable_at(c, "spec.priorityClassRef.kind");
         if (strcmp(sl_json_path_text(c->object, "spec.priorityClassRef.kind", ""),

@@ -127,6 +127,17 @@ static void check_known(struct sl_check *c, const struct sl_json *pod_sets, cons
     sl_buf_fini(&names);
 }
 
+/* Has that pod set of an elastic job fewer pods than it was admitted with? What it gives back was of more pods then. */
+static bool has_shrunk(const struct sl_check *c, const char *pod_set)
+{
+    const struct sl_json *set =
+        sl_json_find_by(sl_json_path(c->object, "spec.podSets"), "name", pod_set);
+    const struct sl_json *assignment = sl_json_find_by(
+        sl_json_path(c->object, "status.admission.podSetAssignments"), "name", pod_set);
+    return sl_check_is_elastic(c->object) &&
+           sl_json_path_int(assignment, "count", 0) > sl_json_path_int(set, "count", 1);
+}
+
 /* What was released may be held by another workload now, so the release cannot be undone. */
 static void check_reclaimable_kept(struct sl_check *c)
 {
@@ -137,6 +148,10 @@ static void check_reclaimable_kept(struct sl_check *c)
         const struct sl_json *now = sl_json_find_by(list, "name", name_of(entry));
         int64_t before = sl_json_path_int(entry, "count", 0);
         size_t up = sl_check_down(c, "status.reclaimablePods[%s]", name_of(entry));
+        if (has_shrunk(c, name_of(entry))) {
+            sl_check_up(c, up);
+            continue;
+        }
         if (now == NULL && before > 0) {
             sl_check_required(c, "cannot be removed");
         } else if (now != NULL && sl_json_path_int(now, "count", 0) < before) {
@@ -156,11 +171,15 @@ static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets
         const struct sl_json *ps = sl_json_find_by(pod_sets, "name", name_of(entry));
         const struct sl_json *count = sl_json_get(entry, "count");
         int64_t most = sl_json_path_int(ps, "count", 1);
+        const struct sl_json *was =
+            sl_json_find_by(sl_json_path(c->old, "status.reclaimablePods"), "name", name_of(entry));
+        bool stale =
+            sl_check_is_elastic(c->object) && sl_json_equal(sl_json_get(was, "count"), count);
         size_t up = sl_check_down(c, "status.reclaimablePods[%s].%s", name_of(entry),
                                   ps == NULL ? "name" : "count");
         if (ps == NULL) {
             check_known(c, pod_sets, name_of(entry));
-        } else if (sl_json_int(count, 0) > most) {
+        } else if (sl_json_int(count, 0) > most && !stale) {
             sl_check_invalid(c, count, "should be less or equal to %" PRId64, most);
         }
         sl_check_up(c, up);
@@ -248,6 +267,8 @@ static void check_status_update(struct sl_check *c)
     if (cluster != NULL && chosen != NULL) {
         sl_check_immutable(c, cluster, chosen);
     } else if (cluster != NULL &&
+               sl_object_annotation(c->object, "kueue.x-k8s.io/workload-slice-replacement-for") ==
+                   NULL &&
                !sl_json_has_text(sl_json_path(c->old, "status.nominatedClusterNames"),
                                  sl_json_text(cluster, ""))) {
         sl_check_invalid(c, cluster,

@@ -345,6 +345,7 @@ void sl_config_fill(struct sl_config *c)
         k->lease_namespace = sl_json_path_text(v, "namespace", NULL);
     }
     k->webhook_files = !sl_json_path_bool(v, "internalCertManagement.enable", true);
+    c->jobs.elastic = c->settings.elastic_jobs;
     fill_metered(c);
     fill_custom_labels(c);
     fill_copied(c);

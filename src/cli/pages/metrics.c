@@ -323,6 +323,8 @@ static const struct {
     {"kueue_pod_scheduling_gate_removal_seconds", NULL,
      "From the admission until a scheduling gate was taken off a pod"},
     {BOTH("finished_workloads_total"), "Workloads that finished since the start"},
+    {"kueue_replaced_workload_slices_total", NULL,
+     "Workloads of elastic jobs in whose place another one is since the start"},
     {BOTH("execution_time_seconds"), "How long finished workloads were admitted"},
 };
 

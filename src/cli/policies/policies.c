@@ -89,6 +89,14 @@ static void fit_namespaces(struct sl_json *policy, const struct sl_json *selecto
     }
 }
 
+static void set_variable(struct sl_json *policy, const char *name, const char *expression)
+{
+    struct sl_json *variable =
+        sl_json_find_by(sl_json_path(policy, "spec.variables"), "name", name);
+    SL_ASSERT(variable != NULL);
+    sl_json_set_text(variable, "expression", expression);
+}
+
 /* With manageJobsWithoutQueueName, as the component all-jobs has it. */
 static void fit_unnamed(struct sl_json *policy)
 {
@@ -103,10 +111,7 @@ static void fit_unnamed(struct sl_json *policy)
                {"sluice-orphans", "queued", "true"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (strcmp(sl_json_path_text(policy, "metadata.name", ""), all[i].policy) == 0) {
-            struct sl_json *variable =
-                sl_json_find_by(sl_json_path(policy, "spec.variables"), "name", all[i].variable);
-            SL_ASSERT(variable != NULL);
-            sl_json_set_text(variable, "expression", all[i].expression);
+            set_variable(policy, all[i].variable, all[i].expression);
         }
     }
 }
@@ -168,6 +173,9 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
             fit_namespaces(object, wish->namespaces);
             if (wish->jobs->manage_all) {
                 fit_unnamed(object);
+            }
+            if (wish->jobs->elastic && strcmp(name, "sluice-idle-fields") == 0) {
+                set_variable(object, "elastic", "true");
             }
             sl_json_append(left, sl_json_new_text(name));
         }

@@ -13,13 +13,14 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
     *c = (struct sl_cluster){
         .pods = sl_podbook_new(), .nodes = sl_nodebook_new(), .simulated = simulated};
     sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes);
+    sl_elastic_ungater_init(&c->slices, client, events, c->pods);
     sl_recovery_init(&c->recovery, client, events, c->pods, c->nodes);
     sl_pods_init(&c->makers, client, events, c->pods);
     sl_scheduler_init(&c->scheduler, client, events, c->pods, c->nodes);
     sl_kubelet_init(&c->kubelet, client, events, c->pods, c->nodes);
-    struct sl_reconciler *const parts[] = {&c->makers.jobs,  &c->ungater.workloads,
-                                           &c->ungater.late, &c->scheduler.pods,
-                                           &c->kubelet.pods, &c->recovery.pods};
+    struct sl_reconciler *const parts[] = {
+        &c->makers.jobs,  &c->ungater.workloads, &c->ungater.late, &c->scheduler.pods,
+        &c->kubelet.pods, &c->recovery.pods,     &c->slices.slices};
     memcpy(c->parts, parts, sizeof c->parts);
 }
 
@@ -30,6 +31,7 @@ void sl_cluster_fini(struct sl_cluster *c)
     sl_scheduler_fini(&c->scheduler);
     sl_pods_fini(&c->makers);
     sl_recovery_fini(&c->recovery);
+    sl_elastic_ungater_fini(&c->slices);
     sl_ungater_fini(&c->ungater);
     sl_nodebook_free(c->nodes);
     sl_podbook_free(c->pods);
@@ -44,6 +46,7 @@ static void observe_pod(struct sl_cluster *c, const struct sl_json *pod, bool de
         sl_podbook_observe(c->pods, pod);
     }
     sl_ungater_observe_pod(&c->ungater, pod, now_ms);
+    sl_elastic_ungater_observe_pod(&c->slices, pod, now_ms);
     if (!deleted) {
         sl_recovery_observe_pod(&c->recovery, pod);
     }
@@ -81,6 +84,7 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
         break;
     case SL_KIND_WORKLOAD:
         sl_ungater_observe_workload(&c->ungater, object, deleted);
+        sl_elastic_ungater_observe_workload(&c->slices, object, deleted);
         break;
     case SL_KIND_JOB:
         if (c->simulated) {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Everything about pods and nodes together: the books of both, the ungater, failure recovery and, in standalone mode,
+/* Everything about pods and nodes together: the books of both, the ungaters, failure recovery and, in standalone mode,
  * what replaces a Kubernetes cluster: the makers of pods, the scheduler and the kubelets. */
 #ifndef SL_CONTROLLERS_CLUSTER_H
 #define SL_CONTROLLERS_CLUSTER_H
+#include "controllers/cluster/elastic_ungater.h"
 #include "controllers/cluster/kubelet.h"
 #include "controllers/cluster/pods.h"
 #include "controllers/cluster/recovery.h"
 #include "controllers/cluster/scheduler.h"
 #include "controllers/cluster/ungater.h"
 
-#define SL_CLUSTER_PARTS 6
+#define SL_CLUSTER_PARTS 7
 struct sl_cluster {
     struct sl_podbook *pods;
     struct sl_nodebook *nodes;
     struct sl_ungater ungater;
+    struct sl_elastic_ungater slices;
     struct sl_recovery recovery;
     bool simulated; /* standalone mode; otherwise the rest has nothing to do */
     struct sl_pods makers;

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "controllers/jobs/job.h"
-#include "controllers/work/template.h"
+#include "controllers/work/slices.h"
 #include "controllers/work/work.h"
 #include "engine/records/pod.h"
 #include <stdlib.h>
@@ -149,6 +149,7 @@ static void read_lists(struct sl_pod_row *row, const struct sl_json *pod)
     row->job_uid = sl_mem_text(of_job ? sl_json_path_text(owner, "uid", "") : "");
     row->at[SL_PODS_OF_JOB] = key_text(ns, of_job ? sl_json_path_text(owner, "name", "") : NULL);
     row->at[SL_PODS_OF_WORKLOAD] = key_text(ns, sl_object_annotation(pod, SL_ANNOTATION_WORKLOAD));
+    row->at[SL_PODS_OF_SLICES] = key_text(ns, sl_object_annotation(pod, SL_ANNOTATION_SLICE));
     row->at[SL_PODS_OF_NODE] = sl_mem_text(row->node[0] != '\0' ? row->node : must);
 }
 
@@ -179,6 +180,7 @@ static void read_row(struct sl_pod_row *row, const struct sl_json *pod)
     row->node_selector = sl_json_clone(sl_json_path(pod, "spec.nodeSelector"));
     row->phase = phase_of(pod);
     row->gated = sl_template_gated(pod);
+    row->elastic_gated = sl_template_has_gate(pod, SL_GATE_ELASTIC);
     row->deleting = sl_object_deleting(pod);
     row->ready = sl_condition_true(pod, "Ready");
     row->index = number_of(sl_object_annotation(pod, SL_LABEL_INDEX), -1);

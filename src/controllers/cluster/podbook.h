@@ -11,7 +11,8 @@ enum sl_pod_phase { SL_POD_PENDING, SL_POD_RUNNING, SL_POD_SUCCEEDED, SL_POD_FAI
 enum sl_pod_list {
     SL_PODS_OF_JOB,      /* "namespace/name" of the Job that owns them */
     SL_PODS_OF_WORKLOAD, /* "namespace/name", from the annotation */
-    SL_PODS_OF_NODE,     /* where they are bound or, before that, must be bound */
+    SL_PODS_OF_SLICES, /* "namespace/name" of the first slice of an elastic job, from the annotation */
+    SL_PODS_OF_NODE, /* where they are bound or, before that, must be bound */
     SL_POD_LISTS
 };
 
@@ -31,6 +32,7 @@ struct sl_pod_row {
     uint32_t request_count;
     enum sl_pod_phase phase;
     bool gated, deleting, ready;
+    bool elastic_gated;   /* by the gate of elastic jobs; `gated`: by that of topologies */
     int64_t index;        /* completion index; -1 without */
     int64_t index_offset; /* what its index label counts from; 0 without */
     int64_t started_ms;   /* since when it runs; INT64_MIN before */

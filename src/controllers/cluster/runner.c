@@ -9,6 +9,7 @@
 #include "controllers/work/duration.h"
 #include "controllers/jobs/job.h"
 #include "controllers/cluster/pods.h"
+#include "controllers/work/slices.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -116,10 +117,41 @@ void sl_runner_report(struct sl_recorder *events, const struct sl_json *job, int
     }
 }
 
+/* How many of its pods can be ready: those that have quota. */
+static int64_t pods_with_quota(const struct sl_runner *n, const struct sl_json *job)
+{
+    char key[SL_KEY_SIZE];
+    int64_t pods = sl_job_pods(job);
+    const char *slice =
+        sl_object_annotation(sl_json_path(job, "spec.template"), SL_ANNOTATION_SLICE);
+    if (n->slices == NULL || slice == NULL) {
+        return pods;
+    }
+    sl_key_print(sl_object_namespace(job), slice, key);
+    int64_t granted = sl_elastic_ungater_granted(n->slices, key, SL_POD_SET_MAIN);
+    return granted < pods ? granted : pods;
+}
+
+/* An elastic one has another number of pods by now, or of those that have quota; true when that has to be written. */
+static bool follow(const struct sl_runner *n, struct sl_json *job)
+{
+    struct sl_json *status = sl_json_path_make(job, "status");
+    int64_t active = sl_json_path_int(status, "active", 0), pods = sl_job_pods(job);
+    int64_t ready = sl_json_path_int(status, "ready", 0), most = pods_with_quota(n, job);
+    if (sl_object_annotation(sl_json_path(job, "spec.template"), SL_ANNOTATION_SLICE) == NULL ||
+        (active == pods && (ready == 0 || ready == most))) {
+        return false;
+    }
+    sl_json_set_int(status, "active", pods);
+    sl_json_set_int(status, "ready", ready == 0 ? 0 : most);
+    return true;
+}
+
 static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
 {
     sl_runner_report(n->jobs.events, job, now_ms);
     sl_runner_start(job, now_ms);
+    (void)follow(n, job);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
     sl_reconciler_write_status(&n->jobs, SL_KIND_JOB, job);
 }
@@ -150,7 +182,8 @@ static int64_t ready_ms(const struct sl_runner *n, const char *key, const struct
     struct sl_error e = {0};
     int64_t after_ms;
     int64_t from_ms = start_ms(n, key, job);
-    if (sl_job_pods_ready(job)) {
+    if (sl_job_pods_ready(job) ||
+        sl_json_path_int(job, "status.ready", 0) >= pods_with_quota(n, job)) {
         return SL_WORK_NEVER;
     }
     (void)sl_runner_ready_after(job, &after_ms, &e);
@@ -179,6 +212,8 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
     struct sl_reconciler *r = &n->jobs;
     if (!sl_runner_is_running(job)) {
         begin(n, job, now_ms);
+    } else if (follow(n, job)) {
+        sl_reconciler_write_status(r, SL_KIND_JOB, job); /* which is seen, and the rest done then */
     } else if (next_ms(n, r->current, job) > now_ms) {
         sl_work_add(r->work, r->current, next_ms(n, r->current, job));
     } else {
@@ -186,6 +221,7 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
             sl_runner_end(job, now_ms);
         } else {
             sl_runner_ready(job);
+            (void)follow(n, job);
         }
         sl_reconciler_write_status(r, SL_KIND_JOB, job);
     }
@@ -239,7 +275,20 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
     if (deleted || sl_job_has_pods(job)) {
         forget(n, key);
     } else if (!idle && !sl_job_finished(job, &success, &message)) {
-        bool wait = !sl_job_suspended(job) && sl_runner_is_running(job);
+        bool elastic =
+            sl_object_annotation(sl_json_path(job, "spec.template"), SL_ANNOTATION_SLICE) != NULL;
+        bool wait = !elastic && !sl_job_suspended(job) && sl_runner_is_running(job);
         sl_work_add(n->jobs.work, key, wait ? next_ms(n, key, job) : SL_WORK_NOW);
+    }
+}
+
+void sl_runner_observe_workload(struct sl_runner *n, const struct sl_json *wl)
+{
+    char key[SL_KEY_SIZE];
+    SL_PRE(n != NULL);
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    if (sl_is_elastic(wl) && sl_object_ref_is(owner, SL_KIND_JOB)) {
+        sl_key_print(sl_object_namespace(wl), sl_json_path_text(owner, "name", ""), key);
+        sl_work_add(n->jobs.work, key, SL_WORK_NOW);
     }
 }

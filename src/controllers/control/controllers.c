@@ -121,7 +121,8 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
     c->cluster.recovery.on = options->force_lost_pods;
-    c->jobs.meters = c->cluster.ungater.meters = &c->workloads.meters;
+    c->jobs.meters = c->cluster.ungater.meters = c->cluster.slices.meters = &c->workloads.meters;
+    c->runner.slices = &c->cluster.slices;
     sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
     return c;
 }
@@ -326,6 +327,8 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_run_times_observe(c->options.engine, kind, object, deleted, c->options.run_jobs);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);
+        } else if (kind == SL_KIND_WORKLOAD && c->options.run_jobs) {
+            sl_runner_observe_workload(&c->runner, object);
         }
     }
     kick(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which kinds of jobs there are, and which of them are managed. */
+/* Which kinds of jobs there are, which of them are managed, and whose turn to be looked at it is. */
 #include "base/check.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
@@ -46,4 +46,37 @@ const struct sl_framework *sl_jobs_framework(size_t index)
         return built_in[index];
     }
     return index - count < sl_adapters_count() ? sl_adapters_at(index - count) : NULL;
+}
+
+/* --- turns ---------------------------------------------------------------------------------------------- */
+
+bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)
+{
+    SL_PRE(j != NULL);
+    bool more = false;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        more = sl_reconciler_step(&j->kinds[i].work, now_ms, limit) || more;
+    }
+    return sl_reconciler_step(&j->leftovers, now_ms, limit) || more;
+}
+
+int64_t sl_jobs_due_ms(const struct sl_jobs *j)
+{
+    SL_PRE(j != NULL);
+    int64_t due = sl_work_due_ms(j->leftovers.work);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        int64_t next = sl_work_due_ms(j->kinds[i].work.work);
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
+size_t sl_jobs_waiting(const struct sl_jobs *j)
+{
+    SL_PRE(j != NULL);
+    size_t count = 0;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        count += sl_work_count(j->kinds[i].work.work);
+    }
+    return count;
 }

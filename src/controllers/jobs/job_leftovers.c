@@ -4,7 +4,7 @@
 /* The end of Workloads that no job runs by. */
 #include "controllers/jobs/job_leftovers.h"
 #include "base/check.h"
-#include "controllers/jobs/job_steps.h"
+#include "controllers/jobs/job_slices.h"
 #include <string.h>
 
 #define OWNERS_ASKED 8u
@@ -73,7 +73,7 @@ bool sl_leftover_spare_named(const struct sl_framework *f, const struct sl_json 
     const struct sl_json *owner = sl_object_controller_ref(wl);
     sl_framework_workload_name(f, sl_json_path_text(owner, "name", ""),
                                sl_json_path_text(owner, "uid", ""), name);
-    return strcmp(name, sl_object_name(wl)) != 0;
+    return strcmp(name, sl_object_name(wl)) != 0 && !sl_is_elastic(wl);
 }
 
 static bool has_another(const struct sl_jobs_of *of, struct sl_reconciler *r,
@@ -87,7 +87,7 @@ static bool has_another(const struct sl_jobs_of *of, struct sl_reconciler *r,
         return false;
     }
     sl_job_workload_name(of->f, job, own);
-    return strcmp(own, sl_object_name(wl)) != 0;
+    return strcmp(own, sl_object_name(wl)) != 0 && !sl_is_elastic(wl);
 }
 
 /* Nothing runs by a spare Workload, and it would hold quota for nothing. One that has finished holds none, and stays. */

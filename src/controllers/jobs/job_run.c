@@ -9,6 +9,7 @@
 #include "controllers/jobs/job_run.h"
 #include "base/check.h"
 #include "controllers/jobs/job_members.h"
+#include "controllers/work/slices.h"
 #include "controllers/work/template.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -277,6 +278,9 @@ struct sl_json *sl_admission_injection_new(struct sl_job_view *v, size_t index, 
     if (!v->j->rules.no_queue_labels) {
         add_queue_labels(wl, labels);
     }
+    if (v->elastic) {
+        sl_injection_add_slice(injection, wl);
+    }
     if (sl_json_get(assignment, "topologyAssignment") != NULL) {
         sl_injection_add_topology(injection, sl_object_name(wl), pod_set,
                                   sl_json_get(sl_workload_pod_set(wl, index), "topologyRequest"));
@@ -416,8 +420,8 @@ static struct sl_json *readiness_new(const struct sl_json *wl, bool ready, int64
 void sl_job_tell_ready(struct sl_job_view *v)
 {
     SL_PRE(v != NULL);
-    if (!sl_engine_waits_for_pods(v->j->engine)) {
-        return;
+    if (!sl_engine_waits_for_pods(v->j->engine) || v->waiting_pods > 0) {
+        return; /* more than it may have cannot be ready */
     }
     bool ready = v->f->composition == NULL ? v->f->pods_ready(v->f, v->job)
                                            : v->f->composition->pods_ready(&v->members);
@@ -439,6 +443,14 @@ static int64_t reclaimable(const struct sl_job_view *v, size_t index, const char
                                      : v->f->composition->reclaimable(&v->members, pod_set);
 }
 
+/* Of fewer pods than it was admitted with, fewer are given back. */
+static bool has_shrunk(const struct sl_json *wl, size_t index)
+{
+    const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
+    int64_t count = sl_json_path_int(sl_workload_pod_set(wl, index), "count", 1);
+    return sl_is_elastic(wl) && sl_json_path_int(sl_json_at(all, index), "count", 0) > count;
+}
+
 /* The whole list, and whether it says something else than before. */
 static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differs)
 {
@@ -451,10 +463,11 @@ static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differ
         int64_t most = sl_json_path_int(sl_json_at(sets, i), "count", 1);
         int64_t before = reclaimed_before(v->wl, name);
         int64_t pods = reclaimable(v, i, name);
+        pods -= pods > 0 && v->waiting_pods > 0 ? v->waiting_pods : 0;
         pods =
             pods < most ? pods : most; /* a job that was changed may have more than its Workload */
         pods = pods > 0 ? pods : 0;    /* nothing has checked what the status of a job says */
-        pods = held && pods < before ? before : pods;
+        pods = held && pods < before && !has_shrunk(v->wl, i) ? before : pods;
         *differs = *differs || pods != before;
         if (pods > 0) {
             struct sl_json *item = sl_json_new_map();

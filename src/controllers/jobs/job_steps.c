@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "controllers/jobs/job_hold.h"
 #include "controllers/jobs/job_members.h"
+#include "controllers/jobs/job_slices.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -137,13 +138,18 @@ static struct sl_json *wanted_new(struct sl_job_view *v)
         !members_agree(v) || !find_priority(v, &plan.priority)) {
         return NULL;
     }
-    return sl_framework_workload_new(v->f, v->job, &plan);
+    struct sl_json *wl = sl_framework_workload_new(v->f, v->job, &plan);
+    if (v->elastic) {
+        sl_slice_make(v->f, wl, v->job, v->wl);
+    }
+    return wl;
 }
 
 /* Not faster than that: a Workload that is deleted at once, since its job was deleted and our watch
  * has not shown it, would be created again and again. */
-static bool may_make(struct sl_job_view *v)
+bool sl_job_may_make(struct sl_job_view *v)
 {
+    SL_PRE(v != NULL);
     struct sl_jobs *j = v->j;
     if (v->now_ms >= j->made_until_ms || v->now_ms < j->made_until_ms - REMAKE_MS) {
         sl_map_free(j->made);
@@ -159,9 +165,9 @@ static bool may_make(struct sl_job_view *v)
     return true;
 }
 
-/* The rest is looked at when the Workload is seen as it is now. */
-static void look_on(struct sl_job_view *v, const struct sl_json *wl)
+void sl_job_look_on(struct sl_job_view *v, const struct sl_json *wl)
 {
+    SL_PRE(v != NULL);
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
     sl_map_put(v->j->changed, key, (union sl_map_value){.number = 0});
@@ -183,7 +189,7 @@ static void create(struct sl_job_view *v)
         return;
     }
     struct sl_json *wl = wanted_new(v);
-    if (wl == NULL || !may_make(v)) {
+    if (wl == NULL || !sl_job_may_make(v)) {
         sl_json_free(wl);
         return;
     }
@@ -192,7 +198,7 @@ static void create(struct sl_job_view *v)
     note.timing =
         sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
     if (sl_job_has_ended_pods(v)) {
-        look_on(v, wl);
+        sl_job_look_on(v, wl);
     }
     sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
 }
@@ -431,6 +437,9 @@ static void act_suspended(struct sl_job_view *v)
 
 static void act_running(struct sl_job_view *v)
 {
+    if (!sl_condition_true(v->wl, "Admitted") && v->elastic && sl_job_slices_go_on(v)) {
+        return;
+    }
     if (!sl_condition_true(v->wl, "Admitted")) {
         sl_job_stop(v, SL_STOP_NOT_ADMITTED, "Not admitted by cluster queue");
     } else if (!job_matches(v)) {
@@ -456,7 +465,7 @@ static void act_with_workload(struct sl_job_view *v)
     } else if (v->f->composition != NULL && !sl_members_match(v)) {
         rematch(v);
     } else if (keep_up(v)) {
-        look_on(v, v->wl);
+        sl_job_look_on(v, v->wl);
     } else if (sl_condition_true(v->wl, "Evicted") && (reserved || runs(v))) {
         stop_for_eviction(v);
     } else if (v->f->gated != NULL && admitted ? sl_members_wait(v) : !runs(v)) {
@@ -514,7 +523,7 @@ static void act_on_pod_sets(struct sl_job_view *v)
         refuse(v, &e);
     } else if (v->wl == NULL) {
         create(v);
-    } else {
+    } else if (!v->elastic || !sl_job_slices_scale(v)) {
         act_with_workload(v);
     }
     sl_pod_sets_fini(&v->sets);

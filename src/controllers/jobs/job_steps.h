@@ -5,6 +5,7 @@
 #ifndef SL_CONTROLLERS_JOB_STEPS_H
 #define SL_CONTROLLERS_JOB_STEPS_H
 #include "controllers/jobs/jobs.h"
+#include "controllers/work/slices.h"
 
 /* The live objects of one look; wl is NULL when there is none. `job` is the first of its members, of which most jobs
  * have one. */
@@ -22,6 +23,9 @@ struct sl_job_view {
     struct sl_pod_sets
         sets; /* what the job asks for now; of a composed one, when its Workload is made */
     int64_t now_ms;
+    bool elastic; /* it has slices, of which wl is the one that it runs by */
+    struct sl_slices slices;
+    int64_t waiting_pods; /* that it asks for, and wl does not hold; below zero: fewer */
 };
 void sl_job_act(struct sl_job_view *v);
 /* The priority class that the job names, or the default one, and its kind; the text is lent, "" = none. */
@@ -40,6 +44,10 @@ void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, c
 /* Of the Workload that the job has: the one that it names, or one made for it. */
 void sl_job_workload_name(const struct sl_framework *f, const struct sl_json *job,
                           char out[static 254]);
+/* May another Workload of it be made now? If not, it is looked at again. */
+bool sl_job_may_make(struct sl_job_view *v);
+/* The rest is looked at when the Workload is seen as it was just written. */
+void sl_job_look_on(struct sl_job_view *v, const struct sl_json *wl);
 /* Delete a Workload that is not what its job of that kind asks for, with an event about the job. */
 void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *job,
                             const struct sl_json *wl);

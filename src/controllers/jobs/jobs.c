@@ -12,6 +12,7 @@
 #include "controllers/jobs/job_leftovers.h"
 #include "controllers/jobs/job_members.h"
 #include "controllers/jobs/job_refs.h"
+#include "controllers/jobs/job_slices.h"
 #include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +183,8 @@ static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job
     sl_job_workload_name(of->f, job, name);
     enum sl_code code =
         client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &wl, NULL);
-    bool yes = code == SL_CODE_OK && sl_framework_has(of->f, job, wl);
+    bool yes = (code == SL_CODE_OK && sl_framework_has(of->f, job, wl)) ||
+               sl_job_slices_known(of->all, job);
     sl_json_free(wl);
     return yes;
 }
@@ -226,6 +228,10 @@ static bool read_workload(struct sl_job_view *v)
 {
     bool absent;
     char name[254];
+    v->elastic = sl_job_is_elastic(v->j, v->f, v->job);
+    if (v->elastic || sl_job_slices_known(v->j, v->job)) {
+        return sl_job_slices_read(v);
+    }
     sl_job_workload_name(v->f, v->job, name);
     v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, sl_object_namespace(v->job), name, &absent);
     return v->wl != NULL || absent;
@@ -235,7 +241,10 @@ static bool read_workload(struct sl_job_view *v)
  * job in turn. */
 static void let_go(struct sl_job_view *v)
 {
-    if (read_workload(v) && v->wl != NULL && sl_job_owns(v->job, v->wl)) {
+    bool read = read_workload(v);
+    if (v->elastic) {
+        sl_job_slices_let_go(v);
+    } else if (read && v->wl != NULL && sl_job_owns(v->job, v->wl)) {
         sl_leftover_tidy_up(v->r, v->wl, true);
     }
 }
@@ -268,7 +277,9 @@ static void act_on_workload(struct sl_job_view *v)
         sl_json_free(v->wl); /* as if there were none: without one of its own it may not run */
         v->wl = NULL;
     }
-    if (ours || named) {
+    if (v->elastic || v->slices.count > 0) {
+        sl_job_slices_act(v);
+    } else if (ours || named) {
         sl_job_act(v);
     } else {
         report_conflict(v);
@@ -292,6 +303,7 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
         act_on_workload(&v);
     }
     sl_json_free(v.wl);
+    sl_slices_fini(&v.slices);
     sl_members_fini(&v);
     if (of->f->refers != NULL) {
         sl_job_refs_end(&bound);
@@ -329,6 +341,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
     *j = (struct sl_jobs){.engine = engine,
                           .children = sl_job_children_new(),
                           .referrers = sl_job_children_new(),
+                          .slices = sl_job_children_new(),
                           .default_classes = sl_map_new(),
                           .holders = sl_map_new(),
                           .changed = sl_map_new(),
@@ -355,6 +368,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     sl_reconciler_fini(&j->leftovers);
     sl_job_children_free(j->children);
     sl_job_children_free(j->referrers);
+    sl_job_children_free(j->slices);
     sl_map_free(j->default_classes);
     sl_map_free(j->holders);
     sl_map_free(j->changed);
@@ -444,6 +458,7 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
     sl_job_workload_name(of->f, job, name);
     sl_key_print(sl_object_namespace(job), name, key);
     sl_work_add(of->all->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
+    sl_job_slices_leave(of->all, job, now_ms + LEFTOVER_DELAY_MS);
 }
 
 /* Does the job run, although its Workload may not say that it may (any more)? */
@@ -511,6 +526,7 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
     bool awaited = is_awaited(j, wl, of != NULL, deleted);
+    sl_job_slices_observe(j, wl, deleted);
     if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }

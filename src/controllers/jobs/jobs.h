@@ -29,6 +29,8 @@ struct sl_job_rules {
         copied; /* integrations.labelKeysToCopy, and what custom labels come from */
     bool
         no_queue_labels; /* AssignQueueLabelsForPods=false: pods do not say whose quota they have */
+    bool
+        elastic; /* ElasticJobsViaWorkloadSlices: jobs that say so change their pods while they run */
 };
 
 struct sl_jobs;
@@ -49,6 +51,7 @@ struct sl_jobs {
     struct sl_job_rules rules;
     struct sl_job_children *children;
     struct sl_job_children *referrers; /* of objects that jobs refer to: job_refs.h */
+    struct sl_job_children *slices;    /* of elastic jobs, by their uid: keys of Workloads */
     struct sl_map *default_classes;    /* PriorityClasses with globalDefault */
     struct sl_map *holders;            /* Workloads that were seen with quota */
     struct sl_map *changed;            /* those that were just changed after their job */

@@ -27,12 +27,19 @@ static const char *const managed_labels[] = {"job-name", "controller-uid",
                                              "batch.kubernetes.io/controller-uid"};
 #define MANAGED_COUNT (sizeof managed_labels / sizeof managed_labels[0])
 
+/* A stale one may be replaced: of pods that belonged to other slices before. */
+static bool is_replaceable(const char *key, const struct sl_json *from)
+{
+    return strcmp(key, SL_ANNOTATION_SLICE) == 0 ||
+           (strcmp(key, SL_ANNOTATION_WORKLOAD) == 0 && sl_json_has(from, SL_ANNOTATION_SLICE));
+}
+
 static enum sl_code check_map(const struct sl_json *into, const struct sl_json *from,
                               const char *what, struct sl_error *e)
 {
     for (struct sl_json_member m = {0}; sl_json_each(from, &m);) {
         const struct sl_json *old = sl_json_get(into, m.key);
-        if (old != NULL && !sl_json_equal(old, m.value)) {
+        if (old != NULL && !is_replaceable(m.key, from) && !sl_json_equal(old, m.value)) {
             return sl_error_set(e, SL_CODE_INVALID,
                                 "%s \"%s\" is already \"%s\" and cannot become \"%s\"", what, m.key,
                                 sl_json_text(old, ""), sl_json_text(m.value, ""));
@@ -138,16 +145,14 @@ void sl_injection_add_offset(struct sl_json *injection, int64_t offset)
     merge_new(injection, "annotations", pair_new(SL_ANNOTATION_INDEX_OFFSET, text), false);
 }
 
+bool sl_template_has_gate(const struct sl_json *template, const char *gate)
+{
+    return sl_json_find_by(sl_json_path(template, "spec.schedulingGates"), "name", gate) != NULL;
+}
+
 bool sl_template_gated(const struct sl_json *template)
 {
-    const struct sl_json *gates = sl_json_path(template, "spec.schedulingGates");
-    for (size_t i = 0; i < sl_json_len(gates); i++) {
-        const char *name = sl_json_path_text(sl_json_at(gates, i), "name", "");
-        if (strcmp(name, SL_GATE_TOPOLOGY) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return sl_template_has_gate(template, SL_GATE_TOPOLOGY);
 }
 
 enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *injection,

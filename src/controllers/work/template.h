@@ -10,6 +10,7 @@
 #define SL_GATE_TOPOLOGY "kueue.x-k8s.io/topology"
 #define SL_LABEL_POD_SET "kueue.x-k8s.io/podset"
 #define SL_ANNOTATION_WORKLOAD "kueue.x-k8s.io/workload"
+#define SL_ANNOTATION_SLICE "kueue.x-k8s.io/workload-slice-name" /* of the first: slices.h */
 #define SL_ANNOTATION_INDEX_OFFSET "kueue.x-k8s.io/pod-index-offset"
 
 /* Add a flavor's node labels and tolerations. INVALID when a label is already set to another value. */
@@ -27,6 +28,8 @@ void sl_injection_add_topology(struct sl_json *injection, const char *workload, 
 void sl_injection_add_offset(struct sl_json *injection, int64_t offset);
 /* Does the template, or pod, carry the topology gate? */
 bool sl_template_gated(const struct sl_json *template);
+/* Or any gate of that name? */
+bool sl_template_has_gate(const struct sl_json *template, const char *gate);
 /* Change the template; INVALID, and the template unchanged, when a key is already set to another value. */
 enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *injection,
                                 struct sl_error *e);

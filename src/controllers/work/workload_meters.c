@@ -394,7 +394,12 @@ void sl_workload_meters_finished(struct sl_workload_meters *m, const struct sl_j
                            .took_ms = ran_ms(wl),
                            .scale = SL_METER_RUNS,
                            .local_scale = SL_METER_RUNS};
+    const struct fact replaced = {.counted = "replaced_workload_slices_total"};
+    const char *reason = sl_json_path_text(sl_condition_find(wl, "Finished"), "reason", "");
     add_for_queues(m, &f, wl);
+    if (strcmp(reason, "WorkloadSliceReplaced") == 0) {
+        add_for_named(m, &replaced, "cluster_queue", cluster_queue_of(wl), "");
+    }
 }
 
 void sl_workload_meters_attempt(struct sl_workload_meters *m, bool success, int64_t took_us)

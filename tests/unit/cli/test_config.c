@@ -44,7 +44,8 @@ static void test_config_says_what_is_in_force(void **state)
     (void)state;
     struct sl_config *c = sl_config_load(NULL, NULL, false);
     assert_facts(c,
-                 (const char *const[]){"Kueue by default: PrioritizePreemptorWorkloads=true\n",
+                 (const char *const[]){"Kueue by default: ElasticJobsViaWorkloadSlices=false,"
+                                       "PrioritizePreemptorWorkloads=true\n",
                                        "  fair sharing: off\n", "  admission fair sharing: off\n",
                                        "  waitForPodsReady: on, timeout 1800 s\n",
                                        "  jobs: with a queue name\n", NULL});

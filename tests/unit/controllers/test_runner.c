@@ -258,10 +258,53 @@ static void test_runner_deleted_job_is_forgotten(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Its pods are those that it asks for; ready are those that have quota. */
+static void test_runner_elastic_job_has_as_many_pods_ready_as_have_quota(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_podbook *book = sl_podbook_new();
+    struct sl_elastic_ungater slices;
+    sl_elastic_ungater_init(&slices, &f->fake.client, f->recorder, book);
+    f->runner.slices = &slices;
+    put_job(f, "\"sluice.dev/run-for\":\"1h\"", false, 2);
+    sl_json_set_text(sl_json_path_make(job(f), "spec.template.metadata.annotations"),
+                     "kueue.x-k8s.io/workload-slice-name", "s");
+    fake_put(
+        &f->fake, SL_KIND_WORKLOAD,
+        parse(
+            "{\"metadata\":{\"name\":\"s\",\"namespace\":\"n\",\"uid\":\"w\",\"annotations\":{"
+            "\"kueue.x-k8s.io/elastic-job\":\"true\"},\"ownerReferences\":[{\"controller\":true,"
+            "\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"u\"}]},"
+            "\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":2}]},\"status\":{\"conditions\":["
+            "{\"type\":\"QuotaReserved\",\"status\":\"True\"},"
+            "{\"type\":\"Admitted\",\"status\":\"True\"}]}}"));
+    struct sl_json *wl = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "s");
+    sl_elastic_ungater_observe_workload(&slices, wl, false);
+    step(f, T0);
+    assert_int_equal(sl_json_path_int(job(f), "status.active", 0), 2);
+    assert_int_equal(sl_json_path_int(job(f), "status.ready", 0), 2);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 5);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "completions", 5);
+    step(f, T0 + 1000);
+    assert_int_equal(sl_json_path_int(job(f), "status.active", 0), 5);
+    assert_int_equal(sl_json_path_int(job(f), "status.ready", 0), 2);
+    sl_json_set_int(sl_json_at(sl_json_path(wl, "spec.podSets"), 0), "count", 5);
+    sl_runner_observe_workload(&f->runner, wl);
+    sl_reconciler_step(&f->runner.jobs, T0 + 2000, 16);
+    fake_flush(&f->fake);
+    assert_int_equal(sl_json_path_int(job(f), "status.ready", 0), 5);
+    unsigned writes = f->fake.write_count;
+    step(f, T0 + 3000);
+    assert_int_equal(f->fake.write_count, writes);
+    sl_elastic_ungater_fini(&slices);
+    sl_podbook_free(book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_runner_unsuspended_job_starts_and_completes_after_its_time),
+        TEST(test_runner_elastic_job_has_as_many_pods_ready_as_have_quota),
         TEST(test_runner_indexed_job_says_which_indexes_are_done),
         TEST(test_runner_suspended_job_is_left_alone),
         TEST(test_runner_failing_job_is_failed),

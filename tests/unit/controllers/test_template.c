@@ -227,10 +227,30 @@ static void test_injection_topology_that_was_not_asked_for_is_unconstrained(void
     sl_json_free(injection);
 }
 
+/* A pod template of slices that came before says so; any other annotation is its user's. */
+static void test_template_stale_slice_name_is_replaced(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *template = parse("{\"metadata\":{\"annotations\":{"
+                                     "\"kueue.x-k8s.io/workload-slice-name\":\"old\","
+                                     "\"kueue.x-k8s.io/workload\":\"old\"}}}");
+    struct sl_json *injection = parse("{\"annotations\":{\"kueue.x-k8s.io/workload\":\"new\"}}");
+    assert_int_equal(sl_template_inject(template, injection, &e), SL_CODE_INVALID);
+    sl_json_set_text(sl_json_get(injection, "annotations"), SL_ANNOTATION_SLICE, "new");
+    assert_int_equal(sl_template_inject(template, injection, &e), SL_CODE_OK);
+    assert_json(template, "{\"metadata\":{\"annotations\":{"
+                          "\"kueue.x-k8s.io/workload-slice-name\":\"new\","
+                          "\"kueue.x-k8s.io/workload\":\"new\"}}}");
+    sl_json_free(injection);
+    sl_json_free(template);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_template_inject_adds_selector_and_tolerations),
+        cmocka_unit_test(test_template_stale_slice_name_is_replaced),
         cmocka_unit_test(test_template_inject_twice_changes_nothing_more),
         cmocka_unit_test(test_template_inject_against_own_selector_is_refused_and_changes_nothing),
         cmocka_unit_test(test_injection_two_flavors_that_disagree_are_refused),
