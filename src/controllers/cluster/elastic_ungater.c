@@ -145,15 +145,15 @@ static const struct sl_pod_row **waiting_new(const struct sl_elastic_ungater *u,
 }
 
 /* How many more may pass. */
-static int64_t room_in(const struct sl_elastic_ungater *u, const struct sl_json *wl,
-                       const char *pod_set)
+static int64_t vacant(const struct sl_elastic_ungater *u, const struct sl_json *wl,
+                      const char *pod_set)
 {
-    int64_t room = sl_slice_granted(wl, pod_set);
+    int64_t left = sl_slice_granted(wl, pod_set);
     for (const struct sl_pod_row *row = first_of(u); row != NULL;
          row = row->next[SL_PODS_OF_SLICES]) {
-        room -= !row->elastic_gated && !has_ended(row) && strcmp(row->pod_set, pod_set) == 0;
+        left -= !row->elastic_gated && !has_ended(row) && strcmp(row->pod_set, pod_set) == 0;
     }
-    return room;
+    return left;
 }
 
 static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *key, int64_t now_ms)
@@ -165,13 +165,13 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     unsigned writes = 0;
     const struct sl_pod_row **list = waiting_new(u, &count);
     struct sl_json *wl = count == 0 ? NULL : holder_of(u, r->current);
-    int64_t room = 0;
+    int64_t left = 0;
     for (size_t i = 0; i < count && wl != NULL && writes < WRITES_PER_LOOK; i++) {
         if (i == 0 || strcmp(list[i]->pod_set, list[i - 1]->pod_set) != 0) {
-            room = room_in(u, wl, list[i]->pod_set);
+            left = vacant(u, wl, list[i]->pod_set);
         }
-        if (room > 0 && let_in(u, wl, list[i])) {
-            room--;
+        if (left > 0 && let_in(u, wl, list[i])) {
+            left--;
             writes++;
         }
     }

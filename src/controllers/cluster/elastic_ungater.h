@@ -10,8 +10,7 @@
 #include "controllers/work/reconciler.h"
 
 struct sl_elastic_ungater {
-    struct sl_reconciler
-        slices; /* keys: "namespace/name" of the first of those that follow each other */
+    struct sl_reconciler slices;       /* keys: "namespace/name" of the first of those in a row */
     struct sl_job_children *chains;    /* by such a key: the keys of the Workloads */
     const struct sl_podbook *pods;     /* lent */
     struct sl_workload_meters *meters; /* lent; NULL: nothing is measured */

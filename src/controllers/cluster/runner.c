@@ -133,7 +133,7 @@ static int64_t pods_with_quota(const struct sl_runner *n, const struct sl_json *
 }
 
 /* An elastic one has another number of pods by now, or of those that have quota; true when that has to be written. */
-static bool follow(const struct sl_runner *n, struct sl_json *job)
+static bool adjust(const struct sl_runner *n, struct sl_json *job)
 {
     struct sl_json *status = sl_json_path_make(job, "status");
     int64_t active = sl_json_path_int(status, "active", 0), pods = sl_job_pods(job);
@@ -151,7 +151,7 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
 {
     sl_runner_report(n->jobs.events, job, now_ms);
     sl_runner_start(job, now_ms);
-    (void)follow(n, job);
+    (void)adjust(n, job);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
     sl_reconciler_write_status(&n->jobs, SL_KIND_JOB, job);
 }
@@ -212,7 +212,7 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
     struct sl_reconciler *r = &n->jobs;
     if (!sl_runner_is_running(job)) {
         begin(n, job, now_ms);
-    } else if (follow(n, job)) {
+    } else if (adjust(n, job)) {
         sl_reconciler_write_status(r, SL_KIND_JOB, job); /* which is seen, and the rest done then */
     } else if (next_ms(n, r->current, job) > now_ms) {
         sl_work_add(r->work, r->current, next_ms(n, r->current, job));
@@ -221,7 +221,7 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
             sl_runner_end(job, now_ms);
         } else {
             sl_runner_ready(job);
-            (void)follow(n, job);
+            (void)adjust(n, job);
         }
         sl_reconciler_write_status(r, SL_KIND_JOB, job);
     }

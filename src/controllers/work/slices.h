@@ -3,7 +3,7 @@
 
 /* Elastic jobs, which may change their number of pods while they run. Each of the Workloads that such a job has is a slice:
  * one holds the quota that its pods run with; when it grows, another waits to take that one's place, and says so in an
- * annotation. All slices that follow each other, and their pods, name the first of them. Pure functions over objects. */
+ * annotation. All slices in such a row, and their pods, name the first of them. Pure functions over objects. */
 #ifndef SL_CONTROLLERS_SLICES_H
 #define SL_CONTROLLERS_SLICES_H
 #include "controllers/work/framework.h"
@@ -16,7 +16,7 @@
 
 /* Is the job, or Workload, marked as elastic? */
 bool sl_is_elastic(const struct sl_json *object);
-/* The name of the first of the slices that follow each other: its own where it says no other; lent. */
+/* The name of the first slice in a row: its own where it says no other; lent. */
 const char *sl_slice_name(const struct sl_json *wl);
 /* Does the first replace the second? */
 bool sl_slice_replaces(const struct sl_json *wl, const struct sl_json *other);

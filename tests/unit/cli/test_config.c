@@ -59,7 +59,7 @@ static void test_config_says_what_is_in_force(void **state)
     assert_none(c->errors);
     assert_facts(
         c, (const char *const[]){
-               "Kueue by default: PartialAdmission=false\n",
+               "Kueue by default: ElasticJobsViaWorkloadSlices=false,PartialAdmission=false\n",
                "  fair sharing: on, preemption by LessThanInitialShare\n",
                "  admission fair sharing: on, usageHalfLifeTime 10m, usageSamplingInterval 60 s\n",
                "  waitForPodsReady: on, timeout 300 s, admission is blocked meanwhile\n",
@@ -67,8 +67,11 @@ static void test_config_says_what_is_in_force(void **state)
     sl_config_free(c);
     c = sl_config_load(NULL, "PrioritizePreemptorWorkloads=false,DisableWaitForPodsReady=true",
                        false);
-    assert_facts(c, (const char *const[]){"Kueue by default: DisableWaitForPodsReady=true\n",
-                                          "  waitForPodsReady: off\n", NULL});
+    assert_facts(
+        c,
+        (const char *const[]){
+            "Kueue by default: DisableWaitForPodsReady=true,ElasticJobsViaWorkloadSlices=false\n",
+            "  waitForPodsReady: off\n", NULL});
     sl_config_free(c);
 }
 
