@@ -5,7 +5,7 @@
 #include "cli/pages/why.h"
 #include "base/check.h"
 #include "cli/pages/visibility.h"
-#include "controllers/work/framework.h"
+#include "controllers/work/slices.h"
 #include "engine/why/why.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -320,6 +320,38 @@ static void name_workload(enum sl_kind kind, const struct sl_json *job, char out
     }
 }
 
+struct visit {
+    const struct sl_json *job;
+    struct sl_slices slices;
+};
+
+static void add_slice(void *context, struct sl_json *workload)
+{
+    struct visit *v = context;
+    if (sl_is_elastic(workload) && sl_job_owns(v->job, workload)) {
+        sl_slices_add(&v->slices, sl_json_ref(workload));
+    }
+}
+
+/* Of an elastic job the slice that waits, or else the one that it runs by, or ran. NULL: it has none. */
+static struct sl_json *slice_of(const struct sl_pages *p, const struct sl_json *job)
+{
+    struct sl_error e = {0};
+    struct visit v = {.job = job};
+    if (!sl_is_elastic(job)) {
+        return NULL;
+    }
+    (void)p->client.list(p->client.self, SL_KIND_WORKLOAD, sl_object_namespace(job), add_slice, &v,
+                         &e);
+    struct sl_slices *s = &v.slices;
+    sl_slices_settle(s);
+    struct sl_json *found = s->next != NULL ? s->next : s->holder;
+    found = found == NULL && s->ended_count > 0 ? s->ended[s->ended_count - 1] : found;
+    found = found == NULL ? NULL : sl_json_ref(found);
+    sl_slices_fini(s);
+    return found;
+}
+
 /* Its own Workload, or that of the job that controls it. NULL: there is none. */
 static struct sl_json *workload_of(const struct sl_pages *p, enum sl_kind kind,
                                    const struct sl_json *job)
@@ -329,7 +361,8 @@ static struct sl_json *workload_of(const struct sl_pages *p, enum sl_kind kind,
     for (int i = 0; i < OWNERS_MAX && own != NULL && workload == NULL; i++) {
         const char *ns = sl_object_namespace(own);
         name_workload(kind, own, name);
-        workload = get(p, SL_KIND_WORKLOAD, ns, name);
+        workload = slice_of(p, own);
+        workload = workload == NULL ? get(p, SL_KIND_WORKLOAD, ns, name) : workload;
         const struct sl_json *owner = sl_object_controller_ref(own);
         kind = owner == NULL ? SL_KIND_COUNT
                              : sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),

@@ -76,6 +76,10 @@ static const struct {
      "\"False\",\"reason\":\"Preempted\",\"message\":\"Previously: so\",\"lastTransitionTime\":"
      "\"2026-01-01T00:00:00Z\"},{\"type\":\"Finished\",\"status\":\"True\",\"message\":\"all "
      "done\",\"lastTransitionTime\":\"2026-01-02T00:00:00Z\"}]}}"},
+    {SL_KIND_JOB, "elastic",
+     "{\"metadata\":{\"namespace\":\"n\",\"name\":\"elastic\",\"uid\":\"u-e\",\"annotations\":{"
+     "\"kueue.x-"
+     "k8s.io/elastic-job\":\"true\"}}}"},
     {SL_KIND_LOCAL_QUEUE, "q",
      "{\"metadata\":{\"namespace\":\"n\",\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"team\"}}"},
     {SL_KIND_ADMISSION_CHECK, "c",
@@ -104,8 +108,29 @@ static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const cha
     return sl_error_set(e, SL_CODE_NOT_FOUND, "no");
 }
 
+#define OF_ELASTIC                                                                                 \
+    "\"namespace\":\"n\",\"ownerReferences\":[{\"controller\":true,\"kind\":\"Job\",\"uid\":\"u-"  \
+    "e\"}],"                                                                                       \
+    "\"annotations\":{\"kueue.x-k8s.io/elastic-job\":\"true\""
+static const char *slices[4]; /* Workloads of the elastic job */
+
+static enum sl_code list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *fn,
+                         void *context, struct sl_error *e)
+{
+    (void)self;
+    (void)e;
+    assert_int_equal(kind, SL_KIND_WORKLOAD);
+    assert_string_equal(ns, "n");
+    for (size_t i = 0; slices[i] != NULL; i++) {
+        struct sl_json *o = parse(slices[i]);
+        fn(context, o);
+        sl_json_free(o);
+    }
+    return SL_CODE_OK;
+}
+
 static char engine; /* the stubs never look at it */
-static struct sl_pages pages = {.client = {.get = get},
+static struct sl_pages pages = {.client = {.get = get, .list = list},
                                 .engine = (struct sl_engine *)(void *)&engine};
 
 static struct sl_json *visit(const char *path, const char *query, int status)
@@ -144,6 +169,25 @@ static void test_why_page_finds_the_workload_of_a_job(void **state)
     assert_string_equal(sl_json_path_text(answer, "about.namespace", ""), "n");
     assert_string_equal(sl_json_path_text(answer, "workload", ""), "job-j");
     sl_json_free(answer);
+}
+
+static void test_why_page_of_an_elastic_job_is_about_the_slice_that_waits(void **state)
+{
+    (void)state;
+    said = "{\"name\":\"x\",\"state\":\"Pending\"}";
+    slices[0] =
+        "{\"metadata\":{\"name\":\"one\",\"uid\":\"1\"," OF_ELASTIC
+        "}},\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\"}]}}";
+    slices[1] = "{\"metadata\":{\"name\":\"other\",\"namespace\":\"n\",\"uid\":\"3\"}}";
+    expect("namespaces/n/jobs/elastic/why", "", "n/one of=n");
+    slices[1] = "{\"metadata\":{\"name\":\"two\",\"uid\":\"2\"," OF_ELASTIC
+                ",\"kueue.x-k8s.io/workload-slice-replacement-for\":\"n/one\"}}}";
+    expect("namespaces/n/jobs/elastic/why", "", "n/two of=n");
+    slices[1] = NULL;
+    slices[0] = "{\"metadata\":{\"name\":\"one\",\"uid\":\"1\"," OF_ELASTIC
+                "}},\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]}}";
+    expect("namespaces/n/jobs/elastic/why", "", "n/one of=n");
+    slices[0] = NULL;
 }
 
 static void test_why_page_names_all_only_by_way_of_the_cluster_queue(void **state)
@@ -258,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_why_page_finds_the_workload_of_a_job),
+        cmocka_unit_test(test_why_page_of_an_elastic_job_is_about_the_slice_that_waits),
         cmocka_unit_test(test_why_page_names_all_only_by_way_of_the_cluster_queue),
         cmocka_unit_test(test_why_page_adds_what_objects_know),
         cmocka_unit_test(test_why_page_of_a_job_without_a_workload),
