@@ -4,7 +4,7 @@
 /* The end of Workloads that no job runs by. */
 #include "controllers/jobs/job_leftovers.h"
 #include "base/check.h"
-#include "controllers/jobs/job_slices.h"
+#include "controllers/jobs/job_steps.h"
 #include <string.h>
 
 #define OWNERS_ASKED 8u

@@ -5,7 +5,6 @@
 #include "controllers/jobs/job_slices.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "controllers/jobs/job_leftovers.h"
 #include "controllers/jobs/job_run.h"
 #include <string.h>
 
@@ -165,17 +164,6 @@ void sl_job_slices_act(struct sl_job_view *v)
         end_spares(v);
     }
     sl_job_act(v);
-}
-
-void sl_job_slices_let_go(struct sl_job_view *v)
-{
-    SL_PRE(v != NULL);
-    for (size_t i = 0; i < v->slices.count; i++) {
-        sl_leftover_tidy_up(v->r, v->slices.at[i], true);
-    }
-    for (size_t i = 0; i < v->slices.ended_count; i++) {
-        sl_leftover_tidy_up(v->r, v->slices.ended[i], true);
-    }
 }
 
 /* --- numbers of pods ----------------------------------------------------------------------------------- */

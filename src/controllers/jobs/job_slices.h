@@ -18,9 +18,8 @@ bool sl_job_slices_known(const struct sl_jobs *j, const struct sl_json *job);
 void sl_job_slices_leave(struct sl_jobs *j, const struct sl_json *job, int64_t due_ms);
 /* Its Workload is the slice that it runs by, where it has slices; false: they cannot be read now. */
 bool sl_job_slices_read(struct sl_job_view *v);
-/* One look at a job that has slices, or of one that is deleted and waits for what it owns. */
+/* One look at a job that has slices. */
 void sl_job_slices_act(struct sl_job_view *v);
-void sl_job_slices_let_go(struct sl_job_view *v);
 /* The Workloads get the numbers of pods that the job has now, or a new one is made; from then on the view's pod sets are those
  * that it runs with. True when the rest is for another look. */
 bool sl_job_slices_scale(struct sl_job_view *v);

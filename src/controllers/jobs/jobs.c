@@ -242,9 +242,14 @@ static bool read_workload(struct sl_job_view *v)
 static void let_go(struct sl_job_view *v)
 {
     bool read = read_workload(v);
-    if (v->elastic) {
-        sl_job_slices_let_go(v);
-    } else if (read && v->wl != NULL && sl_job_owns(v->job, v->wl)) {
+    for (size_t i = 0; i < v->slices.count; i++) {
+        sl_leftover_tidy_up(v->r, v->slices.at[i], true);
+    }
+    for (size_t i = 0; i < v->slices.ended_count; i++) {
+        sl_leftover_tidy_up(v->r, v->slices.ended[i], true);
+    }
+    bool alone = v->slices.count + v->slices.ended_count == 0;
+    if (alone && read && v->wl != NULL && sl_job_owns(v->job, v->wl)) {
         sl_leftover_tidy_up(v->r, v->wl, true);
     }
 }
