@@ -52,6 +52,9 @@ class Elastic(Scene):
         eventually(lambda: not self.job(name)["spec"]["suspend"], what=f"start of {name}")
         return self.live(name)[0]
 
+    def metrics(self):
+        return self.daemon.request("GET", "/metrics")[1]
+
     def used(self):
         status = self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/cq")["status"]
         return milli(status["flavorsUsage"][0]["resources"][0]["total"]) if status.get("flavorsUsage") else 0
@@ -87,12 +90,13 @@ class Elastic(Scene):
         self.assertEqual(note(second, SLICE), first["metadata"]["name"])
         old = eventually(lambda: next(w for w in self.slices("a") if w["metadata"]["name"] == first["metadata"]["name"]))
         self.assertEqual(condition(old, "Finished")["reason"], "WorkloadSliceReplaced")
-        self.assertEqual(self.used(), 4000)
+        eventually(lambda: self.used() == 4000, what="quota of the second slice")
         now = self.job("a")
         self.assertFalse(now["spec"]["suspend"])
         eventually(lambda: self.job("a")["status"]["ready"] == 4, what="ready pods")
         events = self.daemon.get("/api/v1/namespaces/default/events")["items"]
         self.assertNotIn("Stopped", [e["reason"] for e in events])
+        self.assertIn('kueue_replaced_workload_slices_total{cluster_queue="cq",replica_role="standalone"} 1\n', self.metrics())
 
     def test_pods_without_quota_wait_and_those_with_it_run_on(self):
         first = self.started("a", 3)
