@@ -24,7 +24,7 @@ LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lgnutls -lsqlite3 -
 # The daemon parses and prints all day: docs/decisions/0016. Sanitizers bring an allocator of their own.
 ALLOCATOR = $(if $(findstring sanitize,$(CFLAGS)),,-ljemalloc)
 
-ROOMS    := base kernel policy api webhook engine store kube server controllers cli
+ROOMS    := base kernel policy api webhook engine store kube server controllers runner cli
 # Which archives a program or test of a room needs, in link order.
 NEEDS_base        := base
 NEEDS_kernel      := kernel
@@ -36,7 +36,8 @@ NEEDS_store       := store api base
 NEEDS_kube        := kube api base
 NEEDS_server      := server store api base
 NEEDS_controllers := controllers engine policy kernel store api base
-NEEDS_cli         := cli webhook kube server controllers engine policy kernel store api base
+NEEDS_runner      := runner server controllers engine policy kernel store api base
+NEEDS_cli         := cli runner webhook kube server controllers engine policy kernel store api base
 
 MAIN_SOURCES := src/cli/sluiced.c src/cli/sluicectl.c
 sources_of   = $(filter-out $(MAIN_SOURCES),$(wildcard src/$(1)/*.c) $(wildcard src/$(1)/*/*.c))

@@ -30,18 +30,10 @@ struct sl_rest {
     unsigned watch_count, watches_max;
     bool reviews; /* bodies are what an API server writes */
     const char *version;
+    struct sl_server_logs logs;
 };
 
 /* --- answers --------------------------------------------------------------------------------- */
-
-/* A body that comes in pieces. fill appends to `out` and says what next (MORE with nothing appended
- * lets others go on); ready says whether fill, after WAIT, would have something now. */
-enum sl_stream_step { SL_STREAM_MORE, SL_STREAM_WAIT, SL_STREAM_END, SL_STREAM_ABORT };
-struct sl_stream {
-    enum sl_stream_step (*fill)(struct sl_stream *self, struct sl_buf *out);
-    bool (*ready)(struct sl_stream *self, int64_t now_ms);
-    void (*free)(struct sl_stream *self);
-};
 
 /* How the client wants objects. */
 enum sl_shape { SL_SHAPE_OBJECT, SL_SHAPE_TABLE, SL_SHAPE_METADATA };
@@ -195,6 +187,9 @@ void sl_openapi_serve(struct sl_request *r);
 #define SL_ACCESS_REVIEWS "selfsubjectaccessreviews"
 #define SL_ACCESS_RULES "selfsubjectrulesreviews"
 void sl_access_serve(struct sl_request *r);
+bool sl_logs_asked(
+    const struct sl_request *r); /* something of a pod's containers: its log, exec and the like */
+void sl_logs_serve(struct sl_request *r);
 void sl_read_get(struct sl_request *r);
 void sl_read_list(struct sl_request *r);
 /* The resourceVersion that is asked for; 0: none. False: it is none, or of the future, and that was answered. */

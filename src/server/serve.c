@@ -175,30 +175,10 @@ static void serve_text(struct sl_request *r, const char *text)
     sl_buf_text(&r->answer.body, text);
 }
 
-/* /api/v1/namespaces/NS/pods/NAME/log and the like: of containers, of which there are none. */
-static bool is_of_containers(const struct sl_request *r)
-{
-    static const char *const parts[] = {"log", "exec", "attach", "portforward"};
-    if (r->segment_count != 7 || strcmp(r->segments[0], "api") != 0 ||
-        strcmp(r->segments[4], "pods") != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (strcmp(r->segments[6], parts[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void serve_unknown(struct sl_request *r)
 {
-    if (is_of_containers(r)) {
-        r->route.kind = SL_KIND_COUNT;
-        sl_answer_fail(
-            r, SL_CODE_NOT_FOUND,
-            "no %s of pod \"%.253s\": standalone mode simulates jobs and starts no containers",
-            r->segments[6], r->segments[5]);
+    if (sl_logs_asked(r)) {
+        sl_logs_serve(r);
     } else {
         sl_answer_no_resource(r);
     }

@@ -54,6 +54,28 @@ struct sl_server_question {
     void *context;
 };
 
+/* A body that comes in pieces. fill appends to `out` and says what next (MORE with nothing appended
+ * lets others go on); ready says whether fill, after WAIT, would have something now. */
+enum sl_stream_step { SL_STREAM_MORE, SL_STREAM_WAIT, SL_STREAM_END, SL_STREAM_ABORT };
+struct sl_stream {
+    enum sl_stream_step (*fill)(struct sl_stream *self, struct sl_buf *out);
+    bool (*ready)(struct sl_stream *self, int64_t now_ms);
+    void (*free)(struct sl_stream *self);
+};
+
+/* What a client wants to read of what a container has written. */
+struct sl_log_wish {
+    const char *ns, *pod, *container; /* container "": the only one */
+    bool previous, follow;
+    int64_t tail_lines, limit_bytes; /* -1: all */
+};
+struct sl_server_logs {
+    /* NULL: pods are simulated, and there are no logs. */
+    enum sl_code (*open)(void *context, const struct sl_log_wish *wish, struct sl_stream **stream,
+                         struct sl_error *e);
+    void *context;
+};
+
 /* Who may have what: asked before each request is served, but for /healthz, /livez and /readyz. */
 enum sl_verdict {
     SL_VERDICT_PASS,
@@ -86,6 +108,7 @@ struct sl_server_options {
     const char *version;  /* of the program, for /version; NULL = "0.0.0" */
     struct sl_tls *tls;   /* NULL: plain HTTP; else lent until the server has ended */
     struct sl_server_guard guard;
+    struct sl_server_logs logs;
 };
 
 /* store may be NULL: then only hooks and health are served. Refuses with a clear error: bad

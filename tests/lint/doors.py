@@ -32,7 +32,7 @@ def doors(kernel, headers):
     """Functions that the rest of the program uses, and whose contract says that they assign something."""
     defined = set().union(*(symbols(o, "T") for o in kernel))
     used = set()
-    for room in ("policy", "engine", "store", "kube", "server", "controllers", "cli", "api", "base"):
+    for room in ("policy", "engine", "store", "kube", "server", "controllers", "runner", "cli", "api", "base"):
         for path in (BUILD / room).rglob("*.o"):
             used |= symbols(path, "U") & defined
     for name in sorted(used):

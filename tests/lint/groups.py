@@ -10,7 +10,7 @@ usage: groups.py BUILD [--print]"""
 import pathlib, subprocess, sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOMS = "base kernel policy api webhook engine store kube server controllers cli".split()
+ROOMS = "base kernel policy api webhook engine store kube server controllers runner cli".split()
 LARGEST = 5
 
 

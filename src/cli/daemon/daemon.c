@@ -5,6 +5,7 @@
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/confine.h"
 #include "cli/daemon/daemon_auth.h"
+#include "cli/daemon/daemon_runner.h"
 #include "cli/daemon/daemon_turns.h"
 #include "cli/pages/foresight.h"
 #include "cli/pages/metrics.h"
@@ -28,6 +29,7 @@ struct daemon {
     struct sl_controllers *controllers;
     struct sl_server *server;
     struct sl_daemon_auth auth;
+    struct sl_daemon_runner runner; /* with --run processes */
     struct sl_pages pages;
     struct sl_foresight *foresight;
     struct sl_dump_file dump;
@@ -68,6 +70,7 @@ static void stop(struct daemon *d)
     }
     sl_turns_close(&d->turns);
     sl_dump_file_end(&d->dump);
+    sl_daemon_runner_stop(&d->runner);
     uv_close((uv_handle_t *)&d->ending, NULL);
 }
 
@@ -133,6 +136,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         return code;
     }
     sl_daemon_auth_guard(&d->auth, &o);
+    sl_daemon_runner_serve(&d->runner, &o);
     code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
     sl_foresight_serve(d->foresight, d->server);
     return code == SL_CODE_OK
@@ -155,7 +159,7 @@ static void log_start(const struct daemon *d, const struct sl_daemon_options *op
 static void start_controllers(struct daemon *d, const struct sl_daemon_options *given)
 {
     struct sl_controllers_options options = {.engine = d->engine,
-                                             .run_jobs = true,
+                                             .run_jobs = !given->run_processes,
                                              .keep_requests = given->keep_requests,
                                              .force_lost_pods = given->force_lost_pods,
                                              .metered = given->metered,
@@ -169,6 +173,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;
+    sl_daemon_runner_open(&d->runner, d->controllers, &options.client, &d->turns);
     d->pages = (struct sl_pages){.client = options.client,
                                  .engine = d->engine,
                                  .controllers = d->controllers,
@@ -238,6 +243,7 @@ static void close_all(struct daemon *d)
         sl_store_close(d->store); /* first: nothing arrives at the controllers any more */
     }
     sl_foresight_free(d->foresight);
+    sl_daemon_runner_end(&d->runner);
     sl_controllers_free(d->controllers);
     if (d->engine != NULL) {
         sl_engine_close(d->engine);
@@ -253,12 +259,18 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
         .loop = &d.loop, .signalled = on_signal, .dump = write_dump, .context = &d};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
+    /* Before the loop: libuv closes descriptors of its own by their numbers in whatever is forked later. */
+    enum sl_code code = sl_daemon_runner_begin(&d.runner, options, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
     if (uv_loop_init(&d.loop) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
     }
-    enum sl_code code = open_all(&d, options, settings, e);
+    code = open_all(&d, options, settings, e);
     if (code == SL_CODE_OK) {
         sl_turns_start(&d.turns);
+        sl_daemon_runner_start(&d.runner, &d.loop);
         uv_timer_init(&d.loop, &d.ending);
         d.ending.data = &d;
         sl_store_on_damage(d.store, on_damage, &d);

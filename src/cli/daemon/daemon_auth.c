@@ -53,7 +53,7 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 {
     struct sl_buf path = {0};
     *auth = (struct sl_daemon_auth){.token = NULL};
-    if (!options->allow_remote && options->token_file == NULL) {
+    if (!options->allow_remote && options->token_file == NULL && !options->run_processes) {
         return SL_CODE_OK;
     }
     if (options->token_file != NULL) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Authentication of the standalone daemon: every user of this machine by plain HTTP; where it is
- * reached from elsewhere, or on request, only clients with its token, over TLS. */
+ * reached from elsewhere, runs commands, or on request, only clients with its token, over TLS. */
 #ifndef SL_CLI_DAEMON_AUTH_H
 #define SL_CLI_DAEMON_AUTH_H
 #include "cli/daemon/daemon_options.h"

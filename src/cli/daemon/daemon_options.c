@@ -16,7 +16,7 @@
 /* What is parsed: the options, and texts that are judged afterwards. */
 struct given {
     struct sl_daemon_options options;
-    const char *level, *format, *journal, *policies, *webhook;
+    const char *level, *format, *journal, *policies, *webhook, *run;
 };
 
 /* The one table of options; its scopes are the sections of the help. */
@@ -67,6 +67,15 @@ static const struct sl_flag table[] = {
      "run without a Kubernetes cluster"},
     {"--data", NULL, SL_FLAG_TEXT, AT(options.data_dir), "DIR", STANDALONE,
      "directory for all data (default: sluice-data)"},
+    {"--run", NULL, SL_FLAG_TEXT, AT(run), "HOW", STANDALONE,
+     "simulated: jobs last as long as they say, and nothing is run; processes: the commands of "
+     "their "
+     "containers are run on this machine, as the user of the daemon, and only requests with the "
+     "token are served (default: simulated)"},
+    {"--devices", NULL, SL_FLAG_TEXT, AT(options.devices), "LIST", STANDALONE,
+     "with --run processes: devices of this machine, as in nvidia.com/gpu=4; each is given to one "
+     "pod "
+     "at a time"},
     {"--token-file", NULL, SL_FLAG_TEXT, AT(options.token_file), "FILE", STANDALONE,
      "serve with TLS, and only requests with the token in FILE, which is made if missing; always "
      "so with --allow-remote (default then: token in the data directory)"},
@@ -116,8 +125,8 @@ void sl_daemon_options_help(struct sl_buf *out)
         "       sluiced --print-policies VERSION [--config FILE] [--adapters DIR]\n"
         "\n"
         "Queues jobs and admits them when there is quota: the jobs of a Kubernetes cluster or, "
-        "in standalone mode,\nthose of its own API server, where jobs are simulated and no "
-        "container is started.\n\nCluster mode:\n");
+        "in standalone mode,\nthose of its own API server, where jobs are simulated, or run as "
+        "processes of this machine.\n\nCluster mode:\n");
     sl_flags_help(&flags, CLUSTER, out);
     sl_buf_text(out, "\nStandalone mode:\n");
     sl_flags_help(&flags, STANDALONE, out);
@@ -230,6 +239,19 @@ static enum sl_code check_mode(const struct sl_flags *flags, bool standalone, st
                                             misplaced, standalone ? "not" : "only");
 }
 
+static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, struct sl_error *e)
+{
+    o->run_processes = strcmp(text, "processes") == 0;
+    if (!o->run_processes && strcmp(text, "simulated") != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--run: \"%.64s\" is not one of simulated, processes", text);
+    }
+    if (o->devices != NULL && !o->run_processes) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--devices: only with --run processes");
+    }
+    return SL_CODE_OK;
+}
+
 static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)
 {
     if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL) {
@@ -313,7 +335,11 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
                                      struct sl_error *e)
 {
     SL_PRE(out != NULL);
-    struct given given = {.level = "info", .format = "text", .journal = "64Mi", .webhook = "auto"};
+    struct given given = {.level = "info",
+                          .format = "text",
+                          .journal = "64Mi",
+                          .webhook = "auto",
+                          .run = "simulated"};
     struct sl_daemon_options *o = &given.options;
     struct sl_flags flags = {
         .table = table, .table_count = TABLE_COUNT, .options = &given, .one_dash = true};
@@ -326,6 +352,7 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
                    (given.policies == NULL ||
                     (code = parse_version(given.policies, &o->policies_minor, e)) == SL_CODE_OK) &&
                    (code = check_all(o, &flags, e)) == SL_CODE_OK &&
+                   (code = parse_run(given.run, o, e)) == SL_CODE_OK &&
                    (code = parse_journal(given.journal, &o->journal_bytes, e)) == SL_CODE_OK &&
                    (code = parse_level(given.level, &o->log_level, e)) == SL_CODE_OK) {
             code = parse_format(given.format, &o->log_json, e);

@@ -49,6 +49,9 @@ struct sl_daemon_options {
     const char *adapters; /* a directory of adapter files; NULL: none */
     bool unconfined;      /* with all rights of the user that started it */
     bool paranoid;        /* all guarantees are checked around each cycle */
+    bool
+        run_processes; /* standalone: pods are processes of this machine; else they are simulated */
+    const char *devices; /* of this machine, as RESOURCE=COUNT,...; NULL: none */
     bool standalone, show_version, show_help;
 };
 /* BAD_REQUEST with a sentence for the user; the options then are not to be used. */

@@ -170,6 +170,19 @@ static void read_requests(struct sl_pod_row *row, const struct sl_json *pod)
     }
 }
 
+static void read_containers(struct sl_pod_row *row, const struct sl_json *pod)
+{
+    const struct sl_json *list = sl_json_path(pod, "status.containerStatuses");
+    row->restarts = 0;
+    row->ended_ms = INT64_MIN;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        int64_t ended_ms = sl_clock_parse(sl_json_path_text(c, "state.terminated.finishedAt", ""));
+        row->restarts += sl_json_path_int(c, "restartCount", 0);
+        row->ended_ms = ended_ms > row->ended_ms ? ended_ms : row->ended_ms;
+    }
+}
+
 static void read_row(struct sl_pod_row *row, const struct sl_json *pod)
 {
     const char *pod_set = sl_object_label(pod, SL_LABEL_POD_SET);
@@ -183,6 +196,8 @@ static void read_row(struct sl_pod_row *row, const struct sl_json *pod)
     row->elastic_gated = sl_template_has_gate(pod, SL_GATE_ELASTIC);
     row->deleting = sl_object_deleting(pod);
     row->ready = sl_condition_true(pod, "Ready");
+    row->tracked = sl_object_has_finalizer(pod, SL_FINALIZER_JOB_TRACKING);
+    read_containers(row, pod);
     row->index = number_of(sl_object_annotation(pod, SL_LABEL_INDEX), -1);
     row->index_offset = number_of(sl_object_annotation(pod, SL_ANNOTATION_INDEX_OFFSET), 0);
     int64_t started_ms = sl_clock_parse(sl_json_path_text(pod, "status.startTime", ""));

@@ -7,6 +7,8 @@
 #define SL_CONTROLLERS_PODBOOK_H
 #include "api/objects/object.h"
 
+#define SL_FINALIZER_JOB_TRACKING "batch.kubernetes.io/job-tracking"
+
 enum sl_pod_phase { SL_POD_PENDING, SL_POD_RUNNING, SL_POD_SUCCEEDED, SL_POD_FAILED };
 enum sl_pod_list {
     SL_PODS_OF_JOB,      /* "namespace/name" of the Job that owns them */
@@ -33,6 +35,9 @@ struct sl_pod_row {
     enum sl_pod_phase phase;
     bool gated, deleting, ready;
     bool elastic_gated;   /* by the gate of elastic jobs; `gated`: by that of topologies */
+    bool tracked;         /* kept by a finalizer until its Job has counted it */
+    int64_t restarts;     /* of its containers */
+    int64_t ended_ms;     /* when the last of its containers ended; INT64_MIN: none has */
     int64_t index;        /* completion index; -1 without */
     int64_t index_offset; /* what its index label counts from; 0 without */
     int64_t started_ms;   /* since when it runs; INT64_MIN before */

@@ -40,8 +40,7 @@ static void add_wishes(struct sl_json *annotations, const struct sl_json *job)
     }
 }
 
-/* The pod with that completion index (-1: none) and name (a new object). */
-static struct sl_json *pod_new(const struct sl_json *job, int64_t index, const char *name)
+struct sl_json *sl_job_pod_new(const struct sl_json *job, int64_t index, const char *name)
 {
     const struct sl_json *template = sl_json_path(job, "spec.template");
     struct sl_json *pod = sl_object_new(SL_KIND_POD, sl_object_namespace(job), name);
@@ -53,7 +52,6 @@ static struct sl_json *pod_new(const struct sl_json *job, int64_t index, const c
     sl_json_set_text(labels, "batch.kubernetes.io/job-name", sl_object_name(job));
     sl_json_set_text(labels, "controller-uid", sl_object_uid(job));
     sl_json_set_text(labels, "batch.kubernetes.io/controller-uid", sl_object_uid(job));
-    add_wishes(annotations, job);
     if (index >= 0) {
         char text[32];
         snprintf(text, sizeof text, "%" PRId64, index);
@@ -120,21 +118,28 @@ static void remove_pod(struct sl_reconciler *r, const struct sl_pod_row *row)
     }
 }
 
-static void make_pod(struct sl_pods *p, const struct sl_json *job, int64_t index, int64_t now_ms)
+void sl_job_pod_name(const struct sl_json *job, int64_t index, uint64_t salt, int64_t now_ms,
+                     char out[static SL_JOB_POD_NAME_SIZE])
 {
     char text[128];
     char hex[41];
-    char name[NAME_BASE_MAX + 32];
     snprintf(text, sizeof text, "%.64s/%" PRId64 "/%" PRId64 "/%" PRIu64, sl_object_uid(job), index,
-             now_ms, p->made++);
+             now_ms, salt);
     sl_sha1_hex(text, strlen(text), hex);
     if (index >= 0) {
-        snprintf(name, sizeof name, "%.*s-%" PRId64 "-%.5s", NAME_BASE_MAX, sl_object_name(job),
-                 index, hex);
+        snprintf(out, SL_JOB_POD_NAME_SIZE, "%.*s-%" PRId64 "-%.5s", NAME_BASE_MAX,
+                 sl_object_name(job), index, hex);
     } else {
-        snprintf(name, sizeof name, "%.*s-%.5s", NAME_BASE_MAX, sl_object_name(job), hex);
+        snprintf(out, SL_JOB_POD_NAME_SIZE, "%.*s-%.5s", NAME_BASE_MAX, sl_object_name(job), hex);
     }
-    struct sl_json *pod = pod_new(job, index, name);
+}
+
+static void make_pod(struct sl_pods *p, const struct sl_json *job, int64_t index, int64_t now_ms)
+{
+    char name[SL_JOB_POD_NAME_SIZE];
+    sl_job_pod_name(job, index, p->made++, now_ms, name);
+    struct sl_json *pod = sl_job_pod_new(job, index, name);
+    add_wishes(sl_json_path_make(pod, "metadata.annotations"), job);
     struct sl_write w = {.verb = SL_VERB_CREATE,
                          .kind = SL_KIND_POD,
                          .ns = sl_object_namespace(job),

@@ -57,6 +57,8 @@ struct sl_controllers {
     struct sl_runner runner;
     struct sl_cluster cluster;
     struct sl_capacity capacity;
+    struct sl_reconciler *const *running; /* sl_controllers_run_by */
+    size_t running_count;
     bool synced[SL_KIND_COUNT];
     size_t synced_count;
     bool cycle_due;
@@ -144,6 +146,20 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_map_free_with(c->unsure, sl_json_free_value);
     sl_recorder_free(c->events);
     sl_mem_free(c);
+}
+
+void sl_controllers_run_by(struct sl_controllers *c, struct sl_reconciler *const *parts,
+                           size_t count)
+{
+    SL_PRE(c != NULL && !c->options.run_jobs);
+    c->running = parts;
+    c->running_count = count;
+}
+
+struct sl_recorder *sl_controllers_events(const struct sl_controllers *c)
+{
+    SL_PRE(c != NULL);
+    return c->events;
 }
 
 static void kick(struct sl_controllers *c)
@@ -401,6 +417,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     if (looked_at_all) {
         more = sl_reconciler_step(&c->runner.jobs, now_ms, STEP_LIMIT) || more;
         more = sl_reconcilers_step(c->cluster.parts, SL_CLUSTER_PARTS, now_ms, STEP_LIMIT) || more;
+        more = sl_reconcilers_step(c->running, c->running_count, now_ms, STEP_LIMIT) || more;
     }
     more = sl_reconcilers_step(c->capacity.parts, SL_CAPACITY_PARTS, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
@@ -421,6 +438,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     due = earlier(due, sl_parents_due_ms(&c->parents));
     due = earlier(due, sl_work_due_ms(c->runner.jobs.work));
     due = earlier(due, sl_reconcilers_due_ms(c->cluster.parts, SL_CLUSTER_PARTS));
+    due = earlier(due, sl_reconcilers_due_ms(c->running, c->running_count));
     due = earlier(due, sl_reconcilers_due_ms(c->capacity.parts, SL_CAPACITY_PARTS));
     due = earlier(due, sl_guards_due_ms(&c->guards));
     return earlier(due, sl_queues_due_ms(&c->queues));

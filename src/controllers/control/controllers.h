@@ -38,6 +38,11 @@ const enum sl_kind *sl_controllers_kinds(bool devices, size_t *count);
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options);
 void sl_controllers_free(
     struct sl_controllers *c); /* no watch event or reply may arrive afterwards */
+/* What runs Jobs in place of a cluster: stepped as one of the controllers, once all kinds have been listed. Lent. Before the
+ * start; and where events are recorded. */
+void sl_controllers_run_by(struct sl_controllers *c, struct sl_reconciler *const *parts,
+                           size_t count);
+struct sl_recorder *sl_controllers_events(const struct sl_controllers *c);
 /* Start watching; decisions begin when every kind's objects have been seen. */
 void sl_controllers_start(struct sl_controllers *c);
 bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms);

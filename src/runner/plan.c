@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* From a Pod to a plan. */
+#include "runner/plan.h"
+#include "api/objects/object.h"
+#include "api/objects/quantity.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "runner/tree.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MILLI 1000000 /* nano units in one thousandth */
+#define NANO 1000000000
+
+struct making {
+    const struct sl_json *pod;
+    const struct sl_plan_facts *facts;
+    char path[192]; /* of the container at hand */
+    struct sl_error *e;
+};
+
+static bool refuse(const struct making *m, const char *field, const char *why)
+{
+    (void)sl_error_set(m->e, SL_CODE_INVALID, "%s%s: %s", m->path, field, why);
+    return false;
+}
+
+/* --- environment ---------------------------------------------------------------------------------------- */
+
+/* As Kubernetes: later ones win, and $(NAME) means an earlier one. */
+static const char *value_of(const struct sl_json *env, const char *name, size_t length)
+{
+    for (size_t i = sl_json_len(env); i > 0; i--) {
+        const char *line = sl_json_text(sl_json_at(env, i - 1), "");
+        if (strncmp(line, name, length) == 0 && line[length] == '=') {
+            return line + length + 1;
+        }
+    }
+    return NULL;
+}
+
+/* "$(NAME)" becomes its value where there is one; "$$" is "$". */
+static char *expand_new(const char *text, const struct sl_json *env)
+{
+    struct sl_buf out = {0};
+    sl_buf_text(&out, "");
+    while (*text != '\0') {
+        const char *end = text[0] == '$' && text[1] == '(' ? strchr(text, ')') : NULL;
+        const char *value = end != NULL ? value_of(env, text + 2, (size_t)(end - text) - 2) : NULL;
+        if (value != NULL) {
+            sl_buf_text(&out, value);
+            text = end + 1;
+        } else {
+            text += text[0] == '$' && text[1] == '$';
+            sl_buf_add(&out, text, 1);
+            text++;
+        }
+    }
+    return sl_buf_take(&out);
+}
+
+static void set_variable(struct sl_json *env, const char *name, const char *value)
+{
+    struct sl_buf line = {0};
+    for (size_t i = 0; i < sl_json_len(env); i++) {
+        const char *old = sl_json_text(sl_json_at(env, i), "");
+        size_t length = strlen(name);
+        if (strncmp(old, name, length) == 0 && old[length] == '=') {
+            sl_json_remove_at(env, i);
+            break;
+        }
+    }
+    sl_buf_print(&line, "%s=%s", name, value);
+    sl_json_append(env, sl_json_new_text(line.data));
+    sl_buf_fini(&line);
+}
+
+/* metadata.labels['x'] and the like: what is between the quotes, or NULL. */
+static const char *quoted(const char *field, const char *start, char *out, size_t cap)
+{
+    size_t n = strlen(start);
+    size_t length = strlen(field);
+    if (strncmp(field, start, n) != 0 || length < n + 2 || length - n - 2 >= cap ||
+        strcmp(field + length - 2, "']") != 0) {
+        return NULL;
+    }
+    memcpy(out, field + n, length - n - 2);
+    out[length - n - 2] = '\0';
+    return out;
+}
+
+/* What a fieldRef means; NULL: it is none that can be said here. */
+static const char *field_value(const struct making *m, const char *field)
+{
+    static const char *const direct[] = {"metadata.name", "metadata.namespace", "metadata.uid"};
+    char key[320];
+    for (size_t i = 0; i < sizeof direct / sizeof direct[0]; i++) {
+        if (strcmp(field, direct[i]) == 0) {
+            return sl_json_path_text(m->pod, field, "");
+        }
+    }
+    if (strcmp(field, "spec.nodeName") == 0) {
+        return m->facts->node;
+    }
+    if (strcmp(field, "status.hostIP") == 0 || strcmp(field, "status.podIP") == 0) {
+        return "127.0.0.1";
+    }
+    const char *value = NULL;
+    if (quoted(field, "metadata.labels['", key, sizeof key) != NULL) {
+        value = sl_object_label(m->pod, key);
+    } else if (quoted(field, "metadata.annotations['", key, sizeof key) != NULL) {
+        value = sl_object_annotation(m->pod, key);
+    } else {
+        return NULL;
+    }
+    return value == NULL ? "" : value;
+}
+
+static bool add_from(struct making *m, struct sl_json *env, const char *name,
+                     const struct sl_json *from, size_t index)
+{
+    char field[96];
+    const char *path = sl_json_path_text(from, "fieldRef.fieldPath", "");
+    const char *value = path[0] == '\0' ? NULL : field_value(m, path);
+    if (value != NULL) {
+        set_variable(env, name, value);
+        return true;
+    }
+    static const char *const others[] = {"configMapKeyRef", "secretKeyRef", "resourceFieldRef",
+                                         "fileKeyRef"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (sl_json_get(from, others[i]) != NULL) {
+            if (sl_json_path_bool(sl_json_get(from, others[i]), "optional", false)) {
+                return true;
+            }
+            snprintf(field, sizeof field, ".env[%zu].valueFrom.%s", index, others[i]);
+            return refuse(m, field, "cannot be read where pods are processes: give a value");
+        }
+    }
+    snprintf(field, sizeof field, ".env[%zu].valueFrom.fieldRef.fieldPath", index);
+    return refuse(m, field, "is none of those that are known where pods are processes");
+}
+
+static bool add_env(struct making *m, const struct sl_json *container, struct sl_json *env)
+{
+    const struct sl_json *list = sl_json_get(container, "env");
+    if (sl_json_len(sl_json_get(container, "envFrom")) > 0) {
+        return refuse(m, ".envFrom", "cannot be read where pods are processes: use env");
+    }
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *entry = sl_json_at(list, i);
+        const char *name = sl_json_path_text(entry, "name", "");
+        const struct sl_json *from = sl_json_get(entry, "valueFrom");
+        char field[64];
+        snprintf(field, sizeof field, ".env[%zu].name", i);
+        if (name[0] == '\0' || strchr(name, '=') != NULL) {
+            return refuse(m, field, "is empty or has a = in it");
+        }
+        if (from != NULL) {
+            if (!add_from(m, env, name, from, i)) {
+                return false;
+            }
+        } else {
+            char *value = expand_new(sl_json_path_text(entry, "value", ""), env);
+            set_variable(env, name, value);
+            sl_mem_free(value);
+        }
+    }
+    return true;
+}
+
+/* What a program of this user cannot do without. */
+static void pass_on(const struct making *m, struct sl_json *env)
+{
+    static const char *const names[] = {"PATH", "HOME",   "USER", "LOGNAME",        "SHELL",
+                                        "LANG", "LC_ALL", "TZ",   "LD_LIBRARY_PATH"};
+    for (char *const *at = m->facts->environment; at != NULL && *at != NULL; at++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            size_t n = strlen(names[i]);
+            if (strncmp(*at, names[i], n) == 0 && (*at)[n] == '=') {
+                set_variable(env, names[i], *at + n + 1);
+            }
+        }
+    }
+}
+
+char *sl_device_variable_new(const char *resource)
+{
+    struct sl_buf out = {0};
+    if (strcmp(resource, "nvidia.com/gpu") == 0) {
+        return sl_mem_text("CUDA_VISIBLE_DEVICES");
+    }
+    if (strcmp(resource, "amd.com/gpu") == 0) {
+        return sl_mem_text("HIP_VISIBLE_DEVICES");
+    }
+    sl_buf_text(&out, "SLUICE_DEVICES_");
+    for (const char *c = resource; *c != '\0'; c++) {
+        char upper = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
+        sl_buf_add(&out, &upper, 1);
+    }
+    return sl_buf_take(&out);
+}
+
+/* Programs see all devices where nothing is said: so a pod that has none of a listed resource is told that. */
+static void add_devices(const struct making *m, struct sl_json *env)
+{
+    for (struct sl_json_member d = {0}; sl_json_each(m->facts->devices, &d);) {
+        struct sl_buf list = {0};
+        char *name = sl_device_variable_new(d.key);
+        sl_buf_text(&list, "");
+        for (size_t i = 0; i < sl_json_len(d.value); i++) {
+            sl_buf_print(&list, "%s%" PRId64, i > 0 ? "," : "",
+                         sl_json_int(sl_json_at(d.value, i), 0));
+        }
+        set_variable(env, name, list.data);
+        sl_mem_free(name);
+        sl_buf_fini(&list);
+    }
+}
+
+/* --- a container ---------------------------------------------------------------------------------------- */
+
+static void add_words(struct sl_json *argv, const struct sl_json *words, const struct sl_json *env)
+{
+    for (size_t i = 0; i < sl_json_len(words); i++) {
+        char *word = expand_new(sl_json_text(sl_json_at(words, i), ""), env);
+        sl_json_append(argv, sl_json_new_text(word));
+        sl_mem_free(word);
+    }
+}
+
+static bool may_run(struct making *m, const struct sl_json *container, bool init)
+{
+    const char *dir = sl_json_path_text(container, "workingDir", "");
+    if (sl_json_len(sl_json_get(container, "command")) == 0) {
+        return refuse(m, ".command",
+                      "is needed where pods are processes: no image says what is run");
+    }
+    if (sl_json_len(sl_json_get(container, "volumeMounts")) > 0) {
+        return refuse(m, ".volumeMounts", "nothing is mounted where pods are processes");
+    }
+    if (init && sl_json_get(container, "restartPolicy") != NULL) {
+        return refuse(m, ".restartPolicy",
+                      "init containers that run on are not known where pods are processes");
+    }
+    return dir[0] == '\0' || dir[0] == '/' || refuse(m, ".workingDir", "is not an absolute path");
+}
+
+/* The name of a container is that of its log. */
+static bool name_good(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 0 && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
+}
+
+static struct sl_json *container_new(struct making *m, const struct sl_json *container, bool init)
+{
+    const char *name = sl_json_path_text(container, "name", "");
+    if (!name_good(name)) {
+        (void)refuse(m, ".name", "is not made of a-z, 0-9 and -");
+        return NULL;
+    }
+    if (!may_run(m, container, init)) {
+        return NULL;
+    }
+    struct sl_json *made = sl_json_new_map(), *env = sl_json_new_list(), *argv = sl_json_new_list();
+    pass_on(m, env);
+    set_variable(env, "HOSTNAME", sl_object_name(m->pod));
+    add_devices(m, env);
+    const char *index = sl_object_annotation(m->pod, "batch.kubernetes.io/job-completion-index");
+    if (index != NULL) {
+        set_variable(env, "JOB_COMPLETION_INDEX", index);
+    }
+    bool ok = add_env(m, container, env);
+    set_variable(env, SL_POD_MARK, sl_object_uid(m->pod));
+    add_words(argv, sl_json_get(container, "command"), env);
+    add_words(argv, sl_json_get(container, "args"), env);
+    sl_json_set_text(made, "name", name);
+    sl_json_set_bool(made, "init", init);
+    sl_json_set(made, "argv", argv);
+    sl_json_set(made, "env", env);
+    sl_json_set_text(made, "dir", sl_json_path_text(container, "workingDir", ""));
+    if (!ok) {
+        sl_json_free(made);
+        return NULL;
+    }
+    return made;
+}
+
+static bool add_containers(struct making *m, const char *path, const char *list, bool init,
+                           struct sl_json *out)
+{
+    const struct sl_json *containers = sl_json_get(sl_json_get(m->pod, "spec"), list);
+    for (size_t i = 0; i < sl_json_len(containers); i++) {
+        snprintf(m->path, sizeof m->path, "%.120s.%s[%zu]", path, list, i);
+        struct sl_json *made = container_new(m, sl_json_at(containers, i), init);
+        if (made == NULL) {
+            return false;
+        }
+        if (sl_json_find_by(out, "name", sl_json_path_text(made, "name", "")) != NULL) {
+            sl_json_free(made);
+            return refuse(m, ".name", "another container is called like that");
+        }
+        sl_json_append(out, made);
+    }
+    return true;
+}
+
+/* The limits of all containers together, in nano units; 0 where one has none. */
+static __int128 limit_of(const struct sl_json *spec, const char *resource)
+{
+    const struct sl_json *containers = sl_json_get(spec, "containers");
+    __int128 sum = 0;
+    for (size_t i = 0; i < sl_json_len(containers); i++) {
+        struct sl_quantity q;
+        const struct sl_json *value =
+            sl_json_get(sl_json_path(sl_json_at(containers, i), "resources.limits"), resource);
+        if (value == NULL || sl_quantity_read(value, &q, NULL) != SL_CODE_OK) {
+            return 0;
+        }
+        sum += q.nano;
+    }
+    return sum;
+}
+
+static void add_limits(struct sl_json *plan, const struct sl_json *spec)
+{
+    __int128 cpu = limit_of(spec, "cpu"), memory = limit_of(spec, "memory");
+    if (cpu > 0) {
+        sl_json_set_int(plan, "cpuMilli", (int64_t)(cpu / MILLI));
+    }
+    if (memory > 0) {
+        sl_json_set_int(plan, "memoryBytes", (int64_t)(memory / NANO));
+    }
+}
+
+struct sl_json *sl_plan_new(const struct sl_json *pod, const char *path,
+                            const struct sl_plan_facts *facts, struct sl_error *e)
+{
+    SL_PRE(facts != NULL && e != NULL);
+    struct making m = {.pod = pod, .facts = facts, .e = e};
+    const struct sl_json *spec = sl_json_get(pod, "spec");
+    struct sl_json *plan = sl_json_new_map(), *containers = sl_json_new_list();
+    sl_json_set_text(plan, "uid", sl_object_uid(pod));
+    sl_json_set_text(plan, "namespace", sl_object_namespace(pod));
+    sl_json_set_text(plan, "name", sl_object_name(pod));
+    sl_json_set_text(plan, "restartPolicy", sl_json_path_text(spec, "restartPolicy", "Always"));
+    sl_json_set_int(plan, "graceSeconds",
+                    sl_json_path_int(spec, "terminationGracePeriodSeconds", 30));
+    add_limits(plan, spec);
+    sl_json_set(plan, "containers", containers);
+    if (!add_containers(&m, path, "initContainers", true, containers) ||
+        !add_containers(&m, path, "containers", false, containers)) {
+        sl_json_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+/* --- what has no effect --------------------------------------------------------------------------------- */
+
+static void say(struct sl_json *list, const char *where, size_t index, const char *field,
+                const char *why)
+{
+    char text[200];
+    snprintf(text, sizeof text, "spec.%s[%zu].%s: %s", where, index, field, why);
+    sl_json_append(list, sl_json_new_text(text));
+}
+
+void sl_plan_ignored(const struct sl_json *pod_spec, struct sl_json *list)
+{
+    static const char *const lists[] = {"initContainers", "containers"};
+    static const struct {
+        const char *field, *why;
+    } fields[] = {{"image", "has no effect: the command is run on this machine"},
+                  {"livenessProbe", "has no effect: processes are not probed"},
+                  {"readinessProbe", "has no effect: a process that runs is ready"},
+                  {"startupProbe", "has no effect: processes are not probed"},
+                  {"lifecycle", "has no effect: hooks are not called"},
+                  {"securityContext", "has no effect: it runs as the user of the daemon"}};
+    for (size_t l = 0; l < 2; l++) {
+        const struct sl_json *containers = sl_json_get(pod_spec, lists[l]);
+        for (size_t i = 0; i < sl_json_len(containers); i++) {
+            for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
+                const struct sl_json *value =
+                    sl_json_get(sl_json_at(containers, i), fields[f].field);
+                if (value != NULL && strcmp(sl_json_text(value, "?"), "") != 0) {
+                    say(list, lists[l], i, fields[f].field, fields[f].why);
+                }
+            }
+        }
+    }
+}

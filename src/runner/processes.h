@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Pods as processes, in place of a kubelet: a pod without gates is started on this machine, told of while it runs and when
+ * it ends, and stopped when it is deleted. A deleted pod stays, by a finalizer, until its processes have ended. What is known
+ * of a pod is its object and its directory (files.h), and nothing else: after a restart of the daemon the next look goes on
+ * from there. Directories whose pods are gone are stopped and removed. */
+#ifndef SL_RUNNER_PROCESSES_H
+#define SL_RUNNER_PROCESSES_H
+#include "controllers/cluster/podbook.h"
+#include "controllers/work/reconciler.h"
+#include "runner/devices.h"
+#include "runner/launcher.h"
+
+#define SL_FINALIZER_PROCESSES "sluice.dev/processes"
+#define SL_LOOK_MS 1000 /* how often something is looked at that may end without a word */
+
+struct sl_processes {
+    struct sl_reconciler pods, leftovers; /* keys of the second: "/UID" */
+    const struct sl_podbook *book;        /* lent */
+    const struct sl_launcher *launcher;
+    const char *data, *node;
+    struct sl_devices *devices;
+    struct sl_map *keys;    /* uid -> "namespace/name", of all pods that are known */
+    struct sl_map *ordered; /* uids whose start was ordered by this process */
+};
+void sl_processes_init(struct sl_processes *p, const struct sl_client *client,
+                       struct sl_recorder *events);
+void sl_processes_fini(struct sl_processes *p);
+/* After the book has observed it, or forgotten it. */
+void sl_processes_observe(struct sl_processes *p, const struct sl_json *pod, bool deleted);
+/* Something has happened to the pod with this uid. */
+void sl_processes_look(struct sl_processes *p, const char *uid);
+/* All pods are known: what runs is taken over or ended, and told in the log. Before that nothing may be started. */
+void sl_processes_adopt(struct sl_processes *p);
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Running pods as processes of this machine: all of it together. */
+#ifndef SL_RUNNER_RUNNER_H
+#define SL_RUNNER_RUNNER_H
+#include "runner/batch.h"
+#include "runner/logs.h"
+#include "runner/machine.h"
+#include "runner/processes.h"
+
+#define SL_RUNNING_PARTS 4
+struct sl_running {
+    struct sl_client client;
+    struct sl_podbook *book;
+    struct sl_launcher launcher;
+    struct sl_devices devices;
+    struct sl_batch batch;
+    struct sl_processes processes;
+    struct sl_reconciler machine;
+    struct sl_logs logs;
+    char node[SL_NODE_NAME_SIZE];
+    const char *data;
+    void (*wake)(void *context); /* there is something to do */
+    void *context;
+    struct sl_reconciler *parts[SL_RUNNING_PARTS];
+};
+/* What has to be done before this process gives up its rights, and before it has files that must not be copied. `data` is
+ * lent; `devices` NULL: none. */
+enum sl_code sl_running_begin(struct sl_running *r, const char *data, const char *devices,
+                              struct sl_error *e);
+/* With what the controllers have. Nothing is done before `parts` are stepped. */
+void sl_running_open(struct sl_running *r, const struct sl_client *client,
+                     struct sl_recorder *events, void (*wake)(void *context), void *context);
+void sl_running_watch(struct sl_running *r); /* before the controllers are started */
+/* r->launcher.news can be read. */
+void sl_running_hear(struct sl_running *r);
+void sl_running_end(struct sl_running *r); /* what runs goes on */
+#endif
