@@ -259,10 +259,7 @@ static void end_deleted(struct sl_processes *p, const struct sl_pod_row *row, st
 {
     const char *uid = row->uid;
     if (run == RUN_ALIVE || run == RUN_BEGUN) {
-        (void)stop(
-            p, uid,
-            sl_json_path_int(pod, "metadata.deletionGracePeriodSeconds",
-                             sl_json_path_int(pod, "spec.terminationGracePeriodSeconds", 30)));
+        (void)stop(p, uid, sl_json_path_int(pod, "spec.terminationGracePeriodSeconds", 30));
         again(p, now_ms + SL_LOOK_MS);
         if (run == RUN_BEGUN) {
             (void)order(p, SL_ORDER_START, uid); /* it sees that it is stopped, and ends */

@@ -48,11 +48,24 @@ static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *
                        sl_json_path_text(owner, "uid", ""));
 }
 
+/* By the label that their makers give them. */
+static void select_pods(struct sl_json *job)
+{
+    struct sl_json *spec = sl_json_path_make(job, "spec");
+    if (sl_json_get(spec, "selector") == NULL) {
+        sl_json_set_text(sl_json_path_make(spec, "selector.matchLabels"),
+                         "batch.kubernetes.io/controller-uid", sl_object_uid(job));
+    }
+}
+
 /* A Job that is queued starts suspended by its defaults. */
 void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object)
 {
     const struct sl_admit_world world = world_of(s);
     bool job = sl_kind_is_job(kind);
+    if (s->select_pods && kind == SL_KIND_JOB) {
+        select_pods(object);
+    }
     if (s->guard_queues && (kind == SL_KIND_CLUSTER_QUEUE || kind == SL_KIND_RESOURCE_FLAVOR)) {
         sl_admit_new(&world, SL_ADMIT_GUARD, false, "", object);
     }
@@ -94,4 +107,10 @@ void sl_store_guard_queues(struct sl_store *s, bool on)
 {
     SL_PRE(s != NULL);
     s->guard_queues = on;
+}
+
+void sl_store_select_pods(struct sl_store *s, bool on)
+{
+    SL_PRE(s != NULL);
+    s->select_pods = on;
 }

@@ -22,6 +22,9 @@ void sl_store_gate_pods(struct sl_store *s, bool on);
 /* Shall ClusterQueues and ResourceFlavors have the finalizer that keeps what is in use when they are created? Off at first: a
  * controller has to take it off again. */
 void sl_store_guard_queues(struct sl_store *s, bool on);
+/* Shall Jobs have the selector of their pods when they are created, as from an API server? Off at first: without pods it would
+ * be waited for in vain what it selects. */
+void sl_store_select_pods(struct sl_store *s, bool on);
 
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
  * given, too: not to be changed. Defaults and validation included. */

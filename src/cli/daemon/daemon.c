@@ -170,6 +170,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     }
     sl_store_gate_pods(d->store, sl_jobs_enabled(&options.job_rules, &sl_pod_framework));
     sl_store_guard_queues(d->store, true);
+    sl_store_select_pods(d->store, given->run_processes);
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;
