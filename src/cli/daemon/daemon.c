@@ -159,7 +159,8 @@ static void log_start(const struct daemon *d, const struct sl_daemon_options *op
 static void start_controllers(struct daemon *d, const struct sl_daemon_options *given)
 {
     struct sl_controllers_options options = {.engine = d->engine,
-                                             .run_jobs = !given->run_processes,
+                                             .run_jobs = true,
+                                             .processes = given->run_processes,
                                              .keep_requests = given->keep_requests,
                                              .force_lost_pods = given->force_lost_pods,
                                              .metered = given->metered,

@@ -50,7 +50,7 @@ static void observe_pod(struct sl_cluster *c, const struct sl_json *pod, bool de
     if (!deleted) {
         sl_recovery_observe_pod(&c->recovery, pod);
     }
-    if (c->simulated) {
+    if (c->simulated && !c->processes) {
         sl_pods_observe_pod(&c->makers, pod);
         sl_scheduler_observe_pod(&c->scheduler, pod);
         sl_kubelet_observe_pod(&c->kubelet, pod);
@@ -67,7 +67,7 @@ static void observe_node(struct sl_cluster *c, const struct sl_json *node, bool 
     }
     sl_ungater_observe_node(&c->ungater, sl_object_name(node), now_ms);
     sl_recovery_observe_node(&c->recovery, sl_object_name(node));
-    if (c->simulated) {
+    if (c->simulated && !c->processes) {
         sl_kubelet_observe_node(&c->kubelet, sl_object_name(node));
     }
 }
@@ -87,7 +87,7 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
         sl_elastic_ungater_observe_workload(&c->slices, object, deleted);
         break;
     case SL_KIND_JOB:
-        if (c->simulated) {
+        if (c->simulated && !c->processes) {
             sl_pods_observe_job(&c->makers, object, deleted);
         }
         break;

@@ -20,6 +20,8 @@ struct sl_cluster {
     struct sl_elastic_ungater slices;
     struct sl_recovery recovery;
     bool simulated; /* standalone mode; otherwise the rest has nothing to do */
+    bool
+        processes; /* standalone mode, and pods are run by others: nor have makers, scheduler and kubelet */
     struct sl_pods makers;
     struct sl_scheduler scheduler;
     struct sl_kubelet kubelet;

@@ -96,6 +96,12 @@ const enum sl_kind *sl_controllers_kinds(bool devices, size_t *count)
     return kinds;
 }
 
+/* Do jobs last as long as they say? */
+static bool simulates(const struct sl_controllers_options *options)
+{
+    return options->run_jobs && !options->processes;
+}
+
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options)
 {
     SL_PRE(options->engine != NULL && options->client.watch != NULL);
@@ -122,10 +128,11 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     sl_parents_init(&c->parents, &c->jobs, client, c->events);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
+    c->cluster.processes = options->processes;
     c->cluster.recovery.on = options->force_lost_pods;
     c->jobs.meters = c->cluster.ungater.meters = c->cluster.slices.meters = &c->workloads.meters;
     c->runner.slices = &c->cluster.slices;
-    sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
+    sl_capacity_init(&c->capacity, client, c->events, simulates(options), options->keep_requests);
     return c;
 }
 
@@ -151,7 +158,7 @@ void sl_controllers_free(struct sl_controllers *c)
 void sl_controllers_run_by(struct sl_controllers *c, struct sl_reconciler *const *parts,
                            size_t count)
 {
-    SL_PRE(c != NULL && !c->options.run_jobs);
+    SL_PRE(c != NULL && c->options.processes);
     c->running = parts;
     c->running_count = count;
 }
@@ -340,10 +347,10 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_capacity_observe(&c->capacity, kind, object, deleted);
         sl_guards_observe(&c->guards, kind, object, deleted);
         sl_classes_observe(&c->classes, kind, object, deleted);
-        sl_run_times_observe(c->options.engine, kind, object, deleted, c->options.run_jobs);
-        if (kind == SL_KIND_JOB && c->options.run_jobs) {
+        sl_run_times_observe(c->options.engine, kind, object, deleted, simulates(&c->options));
+        if (kind == SL_KIND_JOB && simulates(&c->options)) {
             sl_runner_observe(&c->runner, object, deleted);
-        } else if (kind == SL_KIND_WORKLOAD && c->options.run_jobs) {
+        } else if (kind == SL_KIND_WORKLOAD && simulates(&c->options)) {
             sl_runner_observe_workload(&c->runner, object);
         }
     }
@@ -489,7 +496,7 @@ enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **obje
     }
     enum sl_code code = sl_job_wish_new(&c->jobs, kind, *object, now_ms, &workload, e);
     if (code == SL_CODE_OK) {
-        run->basis = sl_run_time_said(kind, *object, c->options.run_jobs, &run->ms);
+        run->basis = sl_run_time_said(kind, *object, simulates(&c->options), &run->ms);
         sl_json_free(*object);
         *object = workload;
     }

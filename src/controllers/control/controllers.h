@@ -19,6 +19,8 @@ struct sl_controllers_options {
     struct sl_engine *engine; /* lent */
     /* Stand in for Kubernetes' job controller, scheduler and kubelets, and for a cluster autoscaler. */
     bool run_jobs;
+    bool
+        processes; /* with run_jobs: pods are run by what sl_controllers_run_by has said, and nothing is simulated */
     struct sl_job_rules job_rules; /* which jobs are managed; zeroed: those with a queue name */
     bool keep_requests;            /* ProvisioningRequests of evicted Workloads stay */
     bool force_lost_pods;          /* recovery.h */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* From pods to plans: what is run, with which environment, and what is refused. */
+#include "t.h"
+#include "runner/plan.h"
+
+static char *const environment[] = {"PATH=/bin", "SECRET=x", "HOME=/home/me", NULL};
+
+static struct sl_json *plan_of(const char *containers, const char *more, struct sl_error *e)
+{
+    char text[4096];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"uid\":\"a-1\",\"name\":\"p\",\"namespace\":\"n\",\"labels\":{\"l\":"
+             "\"v\"},"
+             "\"annotations\":{\"batch.kubernetes.io/job-completion-index\":\"7\"}},"
+             "\"spec\":{\"containers\":%s%s}}",
+             containers, more);
+    struct sl_json *pod = json_of(text);
+    struct sl_json *devices = json_of("{\"nvidia.com/gpu\":[1,3],\"example.com/x.y\":[]}");
+    const struct sl_plan_facts facts = {
+        .node = "here", .environment = environment, .devices = devices};
+    struct sl_json *plan = sl_plan_new(pod, "spec", &facts, e);
+    sl_json_free(devices);
+    sl_json_free(pod);
+    return plan;
+}
+
+static void assert_env(const struct sl_json *plan, const char *line)
+{
+    const struct sl_json *env = sl_json_path(plan, "containers.0.env");
+    if (!sl_json_has_text(env, line)) {
+        struct sl_buf all = {0};
+        sl_json_print(env, &all);
+        fail_msg("%s is not in %s", line, all.data);
+    }
+}
+
+static void test_plan_has_arguments_environment_and_limits(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *plan = plan_of(
+        "[{\"name\":\"c\",\"command\":[\"run\",\"$(A)\",\"$$(A)\",\"$(NONE)\"],\"args\":[\"$(B)\"],"
+        "\"workingDir\":\"/w\",\"resources\":{\"limits\":{\"cpu\":\"1500m\",\"memory\":\"2Mi\"}},"
+        "\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":\"B\",\"value\":\"$(A)2\"},"
+        "{\"name\":\"N\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}},"
+        "{\"name\":\"L\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.labels['l']\"}}},"
+        "{\"name\":\"H\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"spec.nodeName\"}}},"
+        "{\"name\":\"O\",\"valueFrom\":{\"configMapKeyRef\":{\"name\":\"x\",\"optional\":true}}}]}"
+        "]",
+        ",\"restartPolicy\":\"OnFailure\",\"terminationGracePeriodSeconds\":5", &e);
+    assert_non_null(plan);
+    struct sl_json *argv = json_of("[\"run\",\"1\",\"$(A)\",\"$(NONE)\",\"12\"]");
+    assert_true(sl_json_equal(sl_json_path(plan, "containers.0.argv"), argv));
+    static const char *const lines[] = {"PATH=/bin",
+                                        "HOME=/home/me",
+                                        "HOSTNAME=p",
+                                        "JOB_COMPLETION_INDEX=7",
+                                        "A=1",
+                                        "B=12",
+                                        "N=p",
+                                        "L=v",
+                                        "H=here",
+                                        "SLUICE_POD_UID=a-1",
+                                        "CUDA_VISIBLE_DEVICES=1,3",
+                                        "SLUICE_DEVICES_EXAMPLE_COM_X_Y="};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_env(plan, lines[i]);
+    }
+    assert_false(sl_json_has_text(sl_json_path(plan, "containers.0.env"), "SECRET=x"));
+    assert_string_equal(sl_json_path_text(plan, "containers.0.dir", ""), "/w");
+    assert_int_equal(sl_json_path_int(plan, "cpuMilli", 0), 1500);
+    assert_int_equal(sl_json_path_int(plan, "memoryBytes", 0), 2097152);
+    assert_int_equal(sl_json_path_int(plan, "graceSeconds", 0), 5);
+    assert_string_equal(sl_json_path_text(plan, "restartPolicy", ""), "OnFailure");
+    sl_json_free(argv);
+    sl_json_free(plan);
+}
+
+static void test_plan_without_limits_of_all_has_none(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *plan =
+        plan_of("[{\"name\":\"a\",\"command\":[\"x\"],\"resources\":{\"limits\":{\"cpu\":1}}},"
+                "{\"name\":\"b\",\"command\":[\"x\"]}]",
+                ",\"initContainers\":[{\"name\":\"i\",\"command\":[\"y\"]}]", &e);
+    assert_null(sl_json_get(plan, "cpuMilli"));
+    assert_string_equal(sl_json_path_text(plan, "containers.0.name", ""), "i");
+    assert_true(sl_json_path_bool(plan, "containers.0.init", false));
+    assert_int_equal(sl_json_len(sl_json_get(plan, "containers")), 3);
+    sl_json_free(plan);
+}
+
+static void test_plan_names_the_field_that_it_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *containers, *more, *says;
+    } all[] = {
+        {"[{\"name\":\"c\"}]", "", "spec.containers[0].command: is needed"},
+        {"[{\"name\":\"c\",\"args\":[\"x\"]}]", "", "spec.containers[0].command: is needed"},
+        {"[{\"name\":\"../c\",\"command\":[\"x\"]}]", "",
+         "spec.containers[0].name: is not made of"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"]},{\"name\":\"c\",\"command\":[\"x\"]}]", "",
+         "spec.containers[1].name: another container"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"workingDir\":\"w\"}]", "",
+         "spec.containers[0].workingDir: is not an absolute path"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"volumeMounts\":[{}]}]", "",
+         "spec.containers[0].volumeMounts: nothing is mounted"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"envFrom\":[{}]}]", "",
+         "spec.containers[0].envFrom: cannot be read"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"env\":[{\"name\":\"A=\"}]}]", "",
+         "spec.containers[0].env[0].name: is empty or has a ="},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"env\":[{\"name\":\"A\",\"valueFrom\":"
+         "{\"secretKeyRef\":{\"name\":\"s\"}}}]}]",
+         "", "spec.containers[0].env[0].valueFrom.secretKeyRef: cannot be read"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"],\"env\":[{\"name\":\"A\",\"valueFrom\":"
+         "{\"fieldRef\":{\"fieldPath\":\"spec.x\"}}}]}]",
+         "", "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: is none of those"},
+        {"[{\"name\":\"c\",\"command\":[\"x\"]}]",
+         ",\"initContainers\":[{\"name\":\"i\",\"command\":[\"x\"],\"restartPolicy\":\"Always\"}]",
+         "spec.initContainers[0].restartPolicy: init containers that run on"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct sl_error e = {0};
+        assert_null(plan_of(all[i].containers, all[i].more, &e));
+        assert_int_equal(e.code, SL_CODE_INVALID);
+        assert_non_null(strstr(e.text, all[i].says));
+    }
+}
+
+static void test_plan_tells_what_has_no_effect(void **state)
+{
+    (void)state;
+    struct sl_json *spec =
+        json_of("{\"containers\":[{\"name\":\"c\",\"image\":\"x\",\"lifecycle\":{}},"
+                "{\"name\":\"d\",\"image\":\"\"}]}");
+    struct sl_json *list = sl_json_new_list();
+    sl_plan_ignored(spec, list);
+    assert_int_equal(sl_json_len(list), 2);
+    assert_non_null(
+        strstr(sl_json_text(sl_json_at(list, 0), ""), "spec.containers[0].image: has no"));
+    assert_non_null(strstr(sl_json_text(sl_json_at(list, 1), ""), "spec.containers[0].lifecycle"));
+    sl_json_free(list);
+    sl_json_free(spec);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_has_arguments_environment_and_limits),
+        cmocka_unit_test(test_plan_without_limits_of_all_has_none),
+        cmocka_unit_test(test_plan_names_the_field_that_it_refuses),
+        cmocka_unit_test(test_plan_tells_what_has_no_effect)};
+    return RUN(tests);
+}
