@@ -1,12 +1,22 @@
 #!/bin/bash
 # Behind `make run`: starts a standalone sluiced, loads the quickstart, shows how its jobs queue, run and finish,
-# and stays up until Ctrl-C. usage: run.sh [BUILD]    environment: DATA, LISTEN
+# and stays up until Ctrl-C. usage: run.sh [BUILD]    environment: DATA, LISTEN, RUN
+# RUN=processes: with jobs whose commands are run on this machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
+run=${RUN:-simulated}
 data=${DATA:-$build/run-data}
 listen=${LISTEN:-127.0.0.1:8088}
-export SLUICE_SERVER="http://$listen"
+example=deploy/examples/quickstart
+if [ "$run" = processes ]; then
+    data=${DATA:-$build/run-processes}
+    example=deploy/examples/processes
+    unset SLUICE_SERVER
+    export KUBECONFIG="$data/kubeconfig" # the daemon writes it, with the token
+else
+    export SLUICE_SERVER="http://$listen"
+fi
 mkdir -p "$data"
 log="$data/sluiced.log"
 daemon=
@@ -54,18 +64,22 @@ wait_until_up() {
     exit 1
 }
 
-if "$build/sluicectl" version >/dev/null 2>&1; then
+taken() {
+    (exec 3<>"/dev/tcp/${listen%:*}/${listen##*:}") 2>/dev/null
+}
+
+if [ "$run" = processes ] && taken || [ "$run" != processes ] && "$build/sluicectl" version >/dev/null 2>&1; then
     echo "Something answers at $listen already: stop it, or give another LISTEN=ADDR:PORT." >&2
     exit 1
 fi
-"$build/sluiced" --standalone --data "$data" --listen "$listen" >>"$log" 2>&1 &
+"$build/sluiced" --standalone --run "$run" --data "$data" --listen "$listen" >>"$log" 2>&1 &
 daemon=$!
 trap stop INT TERM HUP
 wait_until_up
-write_kubeconfig
+[ "$run" = processes ] || write_kubeconfig
 
-"$build/sluicectl" apply -f deploy/examples/quickstart >"$data/applied.txt"
-echo "Loaded deploy/examples/quickstart: $(grep -c ' created$' "$data/applied.txt" || true) created," \
+"$build/sluicectl" apply -f "$example" >"$data/applied.txt"
+echo "Loaded $example: $(grep -c ' created$' "$data/applied.txt" || true) created," \
     "$(grep -vc ' created$' "$data/applied.txt" || true) already there."
 if ! "$build/sluicectl" dashboard --until-done; then
     kill -0 "$daemon" 2>/dev/null && stop
@@ -73,8 +87,24 @@ if ! "$build/sluicectl" dashboard --until-done; then
     exit 1
 fi
 
-cat <<TEXT
+if [ "$run" = processes ]; then
+    cat <<TEXT
 
+These jobs were run on this machine. In another terminal:
+
+  export KUBECONFIG=$data/kubeconfig              # with the token: nobody else is let in
+  kubectl get jobs,pods
+  kubectl logs job/report                         # and -f while it runs
+  kubectl create -f deploy/examples/processes/20-jobs.yaml    # your own: with a command and a queue, as these
+  $build/sluicectl pending                        # pending workloads in their order, and why they wait
+
+Log: $log
+Ctrl-C stops it. What runs then runs on, and is taken over at the next start; kubectl delete job ends it.
+TEXT
+else
+    cat <<TEXT
+
+These jobs were simulated: nothing was run. \`make run RUN=processes\` runs commands on this machine.
 The API listens at $SLUICE_SERVER. In another terminal:
 
   export KUBECONFIG=$data/kubeconfig SLUICE_SERVER=$SLUICE_SERVER
@@ -86,6 +116,7 @@ The API listens at $SLUICE_SERVER. In another terminal:
 Log: $log    Metrics: $SLUICE_SERVER/metrics
 Ctrl-C stops it.
 TEXT
+fi
 wait "$daemon" && status=0 || status=$?
 echo "sluiced has ended with $status; see $log" >&2
 exit "$status"

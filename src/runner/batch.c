@@ -239,8 +239,8 @@ static void go_down(struct sl_batch *b, struct sl_json *job, const struct sl_tal
     }
 }
 
-/* Pods up to that number. The status says that they are there before they are: whoever suspends the Job and reads that none
- * is may rely on it. */
+/* Pods up to that number. The status says that they are there before they are: a Job that is suspended with none
+ * of them has none. */
 static void make_up(struct sl_batch *b, struct sl_json *job, const struct sl_tally *t,
                     int64_t wanted, int64_t now_ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A container as its supervisor has it: started, read, ended, told of. */
+/* A container as its supervisor has it: started, read, ended, reported. */
 #ifndef SL_RUNNER_CONTAINER_H
 #define SL_RUNNER_CONTAINER_H
 #include "api/json/json.h"
@@ -33,7 +33,7 @@ void sl_container_end(struct sl_container *c, int status, bool oom, int64_t now_
 void sl_container_read(struct sl_container *c);
 /* It waits to be started again at that time. */
 void sl_container_again(struct sl_container *c, int64_t at_ms);
-/* As it stands in the state of its pod: {name, init, state, exitCode, signal, reason, message, startedAt, finishedAt,
+/* As it is in the state of its pod: {name, init, state, exitCode, signal, reason, message, startedAt, finishedAt,
  * restarts, last}. The caller frees it. */
 struct sl_json *sl_container_say_new(const struct sl_container *c);
 void sl_container_fini(struct sl_container *c);

@@ -92,7 +92,7 @@ static struct sl_json *pick_new(const struct sl_devices *d, const char *resource
     return numbers;
 }
 
-/* A resource with a / in its name that nobody has listed is a device that is not there. */
+/* A resource with a / in its name that is not listed is a device that is not there. */
 static bool all_known(const struct sl_devices *d, const struct sl_json *spec, struct sl_error *e)
 {
     static const char *const parts[] = {"limits", "requests"};

@@ -8,7 +8,7 @@
  *   stop       the seconds of grace that it has to end in, written by the daemon; it is to end since it is there
  *   work       the directory that its containers start in
  *   NAME.log   what a container has written; NAME.log.1 before that, NAME.old.log in the run before a restart
- * Whoever reads state and finds the lock free knows that nobody writes there any more. */
+ * When the lock is free, nothing writes there any more. */
 #ifndef SL_RUNNER_FILES_H
 #define SL_RUNNER_FILES_H
 #include "api/json/json.h"

@@ -38,7 +38,7 @@ struct child {
     pid_t pid;
     char uid[SL_POD_UID_SIZE];
 };
-struct host {
+struct launching {
     const char *data;
     char *limits;
     int signals;
@@ -47,7 +47,7 @@ struct host {
     pid_t *pids; /* the same, alone */
 };
 
-static void tell(const char *uid)
+static void report(const char *uid)
 {
     char line[SL_POD_UID_SIZE + 2];
     int n = snprintf(line, sizeof line, "%s\n", uid);
@@ -66,7 +66,7 @@ static int remove_one(const char *path, const struct stat *what, int type, struc
 }
 
 /* What is in a directory that its owner may not enter is found in the second round. */
-static void remove_all(const struct host *h, const char *uid)
+static void remove_all(const struct launching *h, const char *uid)
 {
     char *dir = sl_pod_path_new(h->data, uid, "");
     for (int i = 0; i < 3 && sl_file_there(dir); i++) {
@@ -75,7 +75,7 @@ static void remove_all(const struct host *h, const char *uid)
     sl_mem_free(dir);
 }
 
-static void clean(const struct host *h, const char *uid)
+static void clean(const struct launching *h, const char *uid)
 {
     char *path = sl_pod_path_new(h->data, uid, SL_CLEANED_FILE);
     struct sl_json *nothing = sl_json_new_map();
@@ -87,7 +87,7 @@ static void clean(const struct host *h, const char *uid)
     sl_mem_free(path);
 }
 
-static void be_child(const struct host *h, enum sl_order order, const char *uid)
+static void be_child(const struct launching *h, enum sl_order order, const char *uid)
 {
     const struct sl_shim shim = {.data = h->data, .uid = uid, .limits = h->limits, .news = NEWS_FD};
     int null = open("/dev/null", O_RDWR);
@@ -110,7 +110,7 @@ static void be_child(const struct host *h, enum sl_order order, const char *uid)
     _exit(0);
 }
 
-static void add_child(struct host *h, pid_t pid, const char *uid)
+static void add_child(struct launching *h, pid_t pid, const char *uid)
 {
     uint32_t cap = h->cap;
     h->pids = sl_mem_reach(h->pids, &cap, 64, h->count, sizeof *h->pids);
@@ -121,7 +121,7 @@ static void add_child(struct host *h, pid_t pid, const char *uid)
     h->count++;
 }
 
-static void fork_child(struct host *h, enum sl_order order, const char *uid)
+static void fork_child(struct launching *h, enum sl_order order, const char *uid)
 {
     pid_t pid = fork();
     if (pid == 0) {
@@ -130,12 +130,12 @@ static void fork_child(struct host *h, enum sl_order order, const char *uid)
     if (pid > 0) {
         add_child(h, pid, uid);
     } else {
-        tell(uid); /* it is looked at again */
+        report(uid); /* it is looked at again */
     }
 }
 
 /* Its supervisor, which may be older than this process, and whose number may be another's by now. */
-static void stop(const struct host *h, const char *uid)
+static void stop(const struct launching *h, const char *uid)
 {
     char text[64] = "";
     int pid = 0;
@@ -157,7 +157,7 @@ static void stop(const struct host *h, const char *uid)
     sl_mem_free(path);
 }
 
-static void obey(struct host *h, const char *text)
+static void obey(struct launching *h, const char *text)
 {
     char word[16], uid[SL_POD_UID_SIZE];
     if (sscanf(text, "%15s %63s", word, uid) != 2 || !sl_pod_uid_good(uid)) {
@@ -175,29 +175,29 @@ static void obey(struct host *h, const char *text)
 }
 
 /* A supervisor that was killed leaves its processes to us. */
-static void end_orphans(const struct host *h)
+static void end_orphans(const struct launching *h)
 {
     (void)sl_tree_kill(getpid(), h->pids, h->count);
 }
 
-static void forget_child(struct host *h, pid_t pid, int status)
+static void forget_child(struct launching *h, pid_t pid, int status)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         if (h->children[i].pid == pid) {
-            struct child gone = h->children[i];
+            struct child ended = h->children[i];
             h->count--;
             h->children[i] = h->children[h->count];
             h->pids[i] = h->pids[h->count];
             if (status != 0) {
                 end_orphans(h);
             }
-            tell(gone.uid);
+            report(ended.uid);
             return;
         }
     }
 }
 
-static void reap(struct host *h)
+static void reap(struct launching *h)
 {
     struct signalfd_siginfo info;
     int status;
@@ -209,7 +209,7 @@ static void reap(struct host *h)
     }
 }
 
-static void serve(struct host *h)
+static void serve(struct launching *h)
 {
     char text[128];
     for (;;) {
@@ -232,7 +232,7 @@ static void serve(struct host *h)
 static void be_launcher(const char *data, char *limits, int orders, int news)
 {
     sigset_t heard;
-    struct host h = {.data = data, .limits = limits};
+    struct launching h = {.data = data, .limits = limits};
     (void)prctl(PR_SET_NAME, "sluice-launcher");
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);

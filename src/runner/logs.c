@@ -16,7 +16,7 @@
 struct log_stream {
     struct sl_stream stream;
     char *data, *uid, *file; /* the log that is written to */
-    int fds[2]; /* what was before a log was begun anew, then that one; -1 = none, or read */
+    int fds[2];              /* the older part of the log, then the newer one; -1 = none, or read */
     bool follow;
     int64_t left; /* bytes that may still be sent */
 };
@@ -88,7 +88,7 @@ static bool is_over(const struct log_stream *s)
     return over;
 }
 
-/* Has the log been begun anew since it was opened? Then the new one is read on from its beginning. */
+/* Has a new file been begun since it was opened? Then the new one is read on from its beginning. */
 static bool take_next(struct log_stream *s)
 {
     struct stat mine, now;

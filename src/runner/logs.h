@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What containers have written, for whoever reads it: the end of it first, then what follows as it comes. */
+/* What containers have written, as clients read it: the end of it first, then what follows as it comes. */
 #ifndef SL_RUNNER_LOGS_H
 #define SL_RUNNER_LOGS_H
 #include "server/server.h"

@@ -13,10 +13,10 @@
 
 #define PODS_MAX "110" /* as many as a kubelet takes */
 
-void sl_machine_name(const char *host, char out[static SL_NODE_NAME_SIZE])
+void sl_machine_name(const char *hostname, char out[static SL_NODE_NAME_SIZE])
 {
     size_t n = 0;
-    for (const char *c = host; *c != '\0' && *c != '.' && n + 1 < SL_NODE_NAME_SIZE; c++) {
+    for (const char *c = hostname; *c != '\0' && *c != '.' && n + 1 < SL_NODE_NAME_SIZE; c++) {
         bool good = isalnum((unsigned char)*c) || (*c == '-' && n > 0);
         if (good) {
             out[n++] = (char)tolower((unsigned char)*c);

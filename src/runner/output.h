@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a container writes, into a file that is begun anew at a size: DIR/NAME.log, and NAME.log.1 with what was before. */
+/* What a container writes, into a file that is begun again at a size: DIR/NAME.log, and NAME.log.1 with what was before. */
 #ifndef SL_RUNNER_OUTPUT_H
 #define SL_RUNNER_OUTPUT_H
 #include <stdbool.h>

@@ -205,7 +205,7 @@ char *sl_device_variable_new(const char *resource)
     return sl_buf_take(&out);
 }
 
-/* Programs see all devices where nothing is said: so a pod that has none of a listed resource is told that. */
+/* Programs see all devices where nothing is said: so a pod that has none of a listed resource has none of them. */
 static void add_devices(const struct making *m, struct sl_json *env)
 {
     for (struct sl_json_member d = {0}; sl_json_each(m->facts->devices, &d);) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Starting, following and stopping pods. */
+/* Starting, watching and stopping pods. */
 #include "runner/processes.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -180,8 +180,8 @@ static void start(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
 /* Is this machine where it has to run? */
 static bool is_here(const struct sl_processes *p, const struct sl_pod_row *row)
 {
-    const char *host = sl_json_text(sl_json_get(row->node_selector, HOSTNAME), p->node);
-    const char *node = row->node[0] == '\0' ? host : row->node;
+    const char *wanted = sl_json_text(sl_json_get(row->node_selector, HOSTNAME), p->node);
+    const char *node = row->node[0] == '\0' ? wanted : row->node;
     return strcmp(node, p->node) == 0;
 }
 
@@ -209,8 +209,8 @@ static int64_t deadline_ms(const struct sl_json *pod)
     return limited ? start_ms + seconds * 1000 : INT64_MAX;
 }
 
-static void follow(struct sl_processes *p, struct sl_json *pod, const struct sl_json *state,
-                   int64_t now_ms)
+static void keep_up(struct sl_processes *p, struct sl_json *pod, const struct sl_json *state,
+                    int64_t now_ms)
 {
     int64_t due_ms = deadline_ms(pod);
     if (now_ms >= due_ms) {
@@ -302,7 +302,7 @@ static void look(struct sl_processes *p, const struct sl_pod_row *row, struct sl
         (void)order(p, SL_ORDER_START, row->uid);
         again(p, now_ms + SL_LOOK_MS);
     } else if (run == RUN_ALIVE) {
-        follow(p, pod, state, now_ms);
+        keep_up(p, pod, state, now_ms);
     } else {
         finish(p, pod, run, state, now_ms);
     }
@@ -370,7 +370,7 @@ static void say_adopted(struct sl_processes *p, const char *uid, enum run run)
     if (run == RUN_ALIVE && key != NULL) {
         sl_log(SL_LOG_INFO, "a pod that ran on is taken over", "pod", name.data, "uid", uid, NULL);
     } else if (run == RUN_ALIVE) {
-        sl_log(SL_LOG_WARN, "a pod that ran on is ended: its object is gone", "pod", name.data,
+        sl_log(SL_LOG_WARN, "a pod that ran on is ended: its object was deleted", "pod", name.data,
                "uid", uid, NULL);
     } else if (run == RUN_LOST && !there(p, uid, SL_CLEANED_FILE)) {
         sl_log(SL_LOG_WARN, "a pod was lost: what it may have left behind is ended", "pod",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Pods as processes, in place of a kubelet: a pod without gates is started on this machine, told of while it runs and when
+/* Pods as processes, in place of a kubelet: a pod without gates is started on this machine, reported while it runs and when
  * it ends, and stopped when it is deleted. A deleted pod stays, by a finalizer, until its processes have ended. What is known
  * of a pod is its object and its directory (files.h), and nothing else: after a restart of the daemon the next look goes on
- * from there. Directories whose pods are gone are stopped and removed. */
+ * from there. Directories whose pods were deleted are stopped and removed. */
 #ifndef SL_RUNNER_PROCESSES_H
 #define SL_RUNNER_PROCESSES_H
 #include "controllers/cluster/podbook.h"
@@ -31,6 +31,6 @@ void sl_processes_fini(struct sl_processes *p);
 void sl_processes_observe(struct sl_processes *p, const struct sl_json *pod, bool deleted);
 /* Something has happened to the pod with this uid. */
 void sl_processes_look(struct sl_processes *p, const char *uid);
-/* All pods are known: what runs is taken over or ended, and told in the log. Before that nothing may be started. */
+/* All pods are known: what runs is taken over or ended, which the log says. Before that nothing may be started. */
 void sl_processes_adopt(struct sl_processes *p);
 #endif

@@ -13,14 +13,14 @@
 enum sl_code sl_running_begin(struct sl_running *r, const char *data, const char *devices,
                               struct sl_error *e)
 {
-    char host[256] = "";
+    char hostname[256] = "";
     *r = (struct sl_running){.data = data};
     enum sl_code code = sl_devices_init(&r->devices, devices, e);
     if (code != SL_CODE_OK) {
         return code;
     }
-    (void)gethostname(host, sizeof host - 1);
-    sl_machine_name(host, r->node);
+    (void)gethostname(hostname, sizeof hostname - 1);
+    sl_machine_name(hostname, r->node);
     code = sl_launcher_begin(data, &r->launcher, e);
     if (code == SL_CODE_OK) {
         sl_log(SL_LOG_INFO, "pods are processes of this machine, run as the user of this process",

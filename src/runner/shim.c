@@ -35,9 +35,9 @@ struct pod {
     int lock, signals;
 };
 
-/* --- telling -------------------------------------------------------------------------------------------- */
+/* --- reporting -------------------------------------------------------------------------------------------- */
 
-static void tell(struct pod *p, const char *phase)
+static void report(struct pod *p, const char *phase)
 {
     char line[SL_POD_UID_SIZE + 2];
     char *path = sl_pod_path_new(p->shim->data, p->shim->uid, SL_STATE_FILE);
@@ -87,7 +87,7 @@ static void note_end(struct pod *p, pid_t pid, int status)
     }
 }
 
-/* False: there is nobody left to wait for. */
+/* False: nothing is left to wait for. */
 static bool reap(struct pod *p)
 {
     int status;
@@ -230,7 +230,7 @@ static void run(struct pod *p)
             break;
         }
         if (changed) {
-            tell(p, "running");
+            report(p, "running");
         }
         wait_for_news(p, fds);
         if (p->stopping && sl_clock_monotonic_us() / 1000 >= p->kill_ms) {
@@ -244,7 +244,7 @@ static void run(struct pod *p)
             read_all(p);
         }
         if (count_running(p) != before && count_running(p) > 0) {
-            tell(p, "running");
+            report(p, "running");
         }
     }
     sl_mem_free(fds);
@@ -281,7 +281,7 @@ static void take_signals(struct pod *p)
     p->signals = signalfd(-1, &heard, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* Who holds the lock, for whoever has to send it a signal. */
+/* With the process that holds it, which signals are sent to. */
 static bool take_lock(struct pod *p)
 {
     char text[64];
@@ -338,6 +338,6 @@ int sl_shim_run(const struct sl_shim *s)
     for (size_t i = 0; i < p.count; i++) {
         sl_output_close(&p.containers[i].output);
     }
-    tell(&p, "ended");
+    report(&p, "ended");
     return 0;
 }

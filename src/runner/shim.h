@@ -3,7 +3,7 @@
 
 /* The supervisor of one pod: a process of its own that starts the pod's containers, keeps what they write, starts them
  * again where their policy says so, and writes down how they ended. It lives as long as they do, whether the daemon lives
- * or not. All that descends from it comes back to it when a parent dies (child subreaper), wherever it has gone; when
+ * or not. All that descends from it comes back to it when a parent dies (child subreaper), wherever it is; when
  * the containers have ended, whatever is left of that is killed. SIGTERM: the pod is to end, as the file `stop` says. */
 #ifndef SL_RUNNER_SHIM_H
 #define SL_RUNNER_SHIM_H

@@ -83,7 +83,7 @@ void sl_tally_fini(struct sl_tally *t)
     t->indexes = NULL;
 }
 
-/* --- what follows --------------------------------------------------------------------------------------- */
+/* --- what is to be done --------------------------------------------------------------------------------------- */
 
 static bool has_limit_per_index(const struct sl_tally *t, const struct sl_json *job)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How the pods of a Job stand, and what follows from that: pure functions over the Job and the book of pods. */
+/* The pods of a Job counted, and what is to be done: pure functions over the Job and the book of pods. */
 #ifndef SL_RUNNER_TALLY_H
 #define SL_RUNNER_TALLY_H
 #include "controllers/cluster/podbook.h"

@@ -142,14 +142,14 @@ size_t sl_tree_kill(pid_t root, const pid_t *spared, size_t spared_count)
     return killed;
 }
 
-static bool is_marked(pid_t pid, const char *mark, char *room)
+static bool is_marked(pid_t pid, const char *mark, char *space)
 {
     char path[64];
     size_t length = strlen(mark);
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    ssize_t n = read_file(path, room, ENVIRONMENT_BYTES_MAX);
-    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(room + at) + 1) {
-        if (strncmp(room + at, mark, length + 1) == 0) {
+    ssize_t n = read_file(path, space, ENVIRONMENT_BYTES_MAX);
+    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(space + at) + 1) {
+        if (strncmp(space + at, mark, length + 1) == 0) {
             return true;
         }
     }
@@ -160,16 +160,16 @@ size_t sl_marked_kill(const char *uid)
 {
     size_t killed = 0;
     char mark[128];
-    char *room = sl_mem_new(ENVIRONMENT_BYTES_MAX, 1);
+    char *space = sl_mem_new(ENVIRONMENT_BYTES_MAX, 1);
     struct processes all = list_new();
     snprintf(mark, sizeof mark, SL_POD_MARK "=%.64s", uid);
     for (uint32_t i = 0; i < all.count; i++) {
         const struct process *p = &all.items[i];
-        if (!p->dead && p->pid != getpid() && is_marked(p->pid, mark, room)) {
+        if (!p->dead && p->pid != getpid() && is_marked(p->pid, mark, space)) {
             killed += kill(p->pid, SIGKILL) == 0;
         }
     }
     sl_mem_free(all.items);
-    sl_mem_free(room);
+    sl_mem_free(space);
     return killed;
 }

@@ -79,13 +79,14 @@ static void warn_of_jobs(enum sl_kind kind, const struct sl_json *o, struct sl_j
     }
 }
 
-void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
+void sl_object_idle(enum sl_kind kind, const struct sl_json *o, bool simulated,
+                    struct sl_json *list)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct sl_idle *row = &rows[i];
-        bool concerns = row->kind == kind || row->kind == SL_KIND_COUNT;
-        if (concerns && !is_heeded(kind, row) &&
-            sl_json_get(sl_json_path(o, row->where), row->member) != NULL) {
+        bool concerns = (row->kind == kind || row->kind == SL_KIND_COUNT) &&
+                        (simulated || !row->alone) && !is_heeded(kind, row);
+        if (concerns && sl_json_get(sl_json_path(o, row->where), row->member) != NULL) {
             struct sl_buf text = {0};
             sl_buf_print(&text, "%s.%s has no effect: %s", row->where, row->member, row->why);
             sl_json_append(list, sl_json_new_text(text.data));

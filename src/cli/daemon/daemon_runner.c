@@ -39,7 +39,7 @@ static void on_news(uv_poll_t *poll, int status, int events)
     sl_running_hear(poll->data);
 }
 
-/* It cannot be started again by a process that has given up its rights: whoever supervises us starts both. */
+/* It cannot be started again by a process that has given up its rights: a supervisor of the daemon starts both. */
 static void on_end(uv_poll_t *poll, int status, int events)
 {
     (void)status;

@@ -26,7 +26,7 @@ void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod);
 /* Does the Job have real pods? */
 bool sl_job_has_pods(const struct sl_json *job);
 
-/* For whoever makes a Job's pods: the pod with that completion index (-1: none) and that name (a new object, owned by the
+/* For makers of a Job's pods: the pod with that completion index (-1: none) and that name (a new object, owned by the
  * Job), and a name for it, another one for each `salt`. */
 #define SL_JOB_POD_NAME_SIZE 82u
 struct sl_json *sl_job_pod_new(const struct sl_json *job, int64_t index, const char *name);
