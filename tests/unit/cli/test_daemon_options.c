@@ -65,6 +65,22 @@ static void test_daemon_options_a_token_and_its_tls(void **state)
     assert_has(e.text, "--token-file: the file's name is empty");
 }
 
+static void test_daemon_options_say_how_jobs_run(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--standalone"), SL_CODE_OK);
+    assert_false(o.run_processes);
+    assert_int_equal(PARSE("--standalone", "--run", "simulated"), SL_CODE_OK);
+    assert_false(o.run_processes);
+    assert_int_equal(PARSE("--standalone", "--run=processes", "--devices=a/b=1"), SL_CODE_OK);
+    assert_true(o.run_processes);
+    assert_string_equal(o.devices, "a/b=1");
+    assert_int_equal(PARSE("--standalone", "--devices=a/b=1"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--devices: only with --run processes");
+}
+
 static void test_daemon_options_bad_values_are_refused_and_named(void **state)
 {
     (void)state;
@@ -85,6 +101,7 @@ static void test_daemon_options_bad_values_are_refused_and_named(void **state)
                  {"--log-level=loud", "loud"},
                  {"--log-format=xml", "xml"},
                  {"--config=", "--config"},
+                 {"--run=containers", "\"containers\" is not one of simulated, processes"},
                  {"--standalone=yes", "takes no value"},
                  {"--data", "needs a value"},
                  {"extra", "extra"}};
@@ -341,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_daemon_options_standalone_alone_takes_the_defaults),
         cmocka_unit_test(test_daemon_options_all_given_are_taken),
         cmocka_unit_test(test_daemon_options_a_token_and_its_tls),
+        cmocka_unit_test(test_daemon_options_say_how_jobs_run),
         cmocka_unit_test(test_daemon_options_bad_values_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_without_a_mode_are_refused_outside_a_pod),
         cmocka_unit_test(test_daemon_options_cluster_takes_those_of_kueues_load_generator),

@@ -43,6 +43,49 @@ static void test_rest_containers_are_said_not_to_exist(void **state)
     assert_non_null(strstr(text(f, "message"), "no exec of pod"));
 }
 
+struct heard {
+    struct sl_log_wish wish;
+    unsigned asked;
+};
+
+static enum sl_code open_log(void *context, const struct sl_log_wish *wish,
+                             struct sl_stream **stream, struct sl_error *e)
+{
+    struct heard *heard = context;
+    heard->wish = *wish;
+    heard->asked++;
+    *stream = NULL;
+    return strcmp(wish->pod, "none") == 0
+               ? sl_error_set(e, SL_CODE_NOT_FOUND, "pods \"none\" not found")
+               : SL_CODE_OK;
+}
+
+static void test_rest_logs_are_asked_for_as_the_client_wants_them(void **state)
+{
+    struct fixture *f = *state;
+    struct heard heard = {.asked = 0};
+    f->rest.logs = (struct sl_server_logs){open_log, &heard};
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/p/log?container=c&follow=true&tailLines=7&"
+                            "limitBytes=100&previous=1"),
+                     200);
+    assert_true(heard.wish.follow && heard.wish.previous);
+    assert_int_equal(heard.wish.tail_lines, 7);
+    assert_int_equal(heard.wish.limit_bytes, 100);
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/p/log?timestamps=false"), 200);
+    assert_int_equal(heard.wish.tail_lines, -1);
+    assert_int_equal(heard.asked, 2);
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/none/log"), 404);
+    assert_string_equal(text(f, "message"), "pods \"none\" not found");
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/p/log?tailLines=x"), 400);
+    assert_string_equal(text(f, "message"), "tailLines: \"x\" is not a number from 0 on");
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/p/log?sinceSeconds=5"), 400);
+    assert_string_equal(text(f, "message"), "sinceSeconds: the times of lines are not kept");
+    assert_int_equal(get(f, "/api/v1/namespaces/n/pods/p/exec"), 404);
+    assert_non_null(
+        strstr(text(f, "message"), "no exec of pod \"p\": its containers are processes"));
+    assert_int_equal(heard.asked, 3);
+}
+
 static void test_rest_malformed_escape_is_400(void **state)
 {
     struct fixture *f = *state;
@@ -1456,6 +1499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_rest_unknown_paths_are_status_404),
         CASE(test_rest_containers_are_said_not_to_exist),
+        CASE(test_rest_logs_are_asked_for_as_the_client_wants_them),
         CASE(test_rest_malformed_escape_is_400),
         CASE(test_rest_discovery_lists_every_kind),
         cmocka_unit_test_setup_teardown(test_rest_custom_kind_is_served, setup_with_custom_kind,
