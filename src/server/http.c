@@ -251,6 +251,7 @@ static void begin(struct exchange *x, const char *method)
     sl_mem_free(uri);
     x->request.accept_text = sl_mem_text(sl_http_header(x, "Accept"));
     x->request.content_type = sl_mem_text(sl_http_header(x, "Content-Type"));
+    x->request.user_agent = sl_mem_text(sl_http_header(x, "User-Agent"));
     x->served = x->served || !check_caller(x);
     sl_http_body_begin(x);
 }

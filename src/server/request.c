@@ -119,6 +119,7 @@ void sl_request_fini(struct sl_request *r)
     sl_mem_free(r->storage);
     sl_mem_free(r->accept_text);
     sl_mem_free(r->content_type);
+    sl_mem_free(r->user_agent);
     sl_mem_free(r->token);
     sl_mem_free(r->subject);
     sl_json_free(r->twice);

@@ -6,6 +6,7 @@
  * store. */
 #ifndef SL_SERVER_REST_H
 #define SL_SERVER_REST_H
+#include "api/fields/managed.h"
 #include "server/server.h"
 
 #define SL_BODY_BYTES_MAX (3u << 19) /* more than that etcd does not take either */
@@ -92,7 +93,7 @@ struct sl_request {
     size_t segment_count;
     struct sl_arg args[SL_QUERY_ARGS_MAX];
     size_t arg_count;
-    char *accept_text, *content_type; /* headers; owned, NULL when absent */
+    char *accept_text, *content_type, *user_agent; /* headers; owned, NULL when absent */
     struct sl_accept accept;
     struct sl_buf body;
     struct sl_json *twice;   /* paths that the body has more than once; NULL: none */
@@ -108,6 +109,7 @@ struct sl_request {
         *named;    /* a body in v1beta1 as it came, for complaints about its fields; owned */
     char *token;   /* where it goes on; owned */
     char *subject; /* the name in the body of a create, for errors; owned */
+    char manager[SL_MANAGER_BYTES_MAX + 1]; /* who writes, once that was asked for */
 };
 /* Takes the URI apart. False (and a 400 answer) when it is malformed. */
 bool sl_request_init(struct sl_request *r, struct sl_rest *rest, const char *method,
@@ -172,6 +174,19 @@ void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct
 
 /* Warns when this Cohort, as it has been written, is its own ancestor. */
 void sl_cycle_warn(struct sl_request *r, const struct sl_json *cohort);
+
+/* --- writes ----------------------------------------------------------------------------------- */
+struct sl_write sl_write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body);
+/* Does the body say it is what the path says? Left out is fine: the store fills it in. False: answered. */
+bool sl_write_check_type(struct sl_request *r, const struct sl_json *body);
+/* Stages the write and fills the answer with its result. `named`: what the client has sent, for complaints about its
+ * fields. */
+void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct sl_json *named,
+                         int status);
+/* Sets r->manager: fieldManager, or the beginning of the User-Agent. False, and an answer: it is not fit for one. */
+bool sl_manager_find(struct sl_request *r);
+/* Server-side apply. */
+void sl_apply_serve(struct sl_request *r, struct sl_json **body, bool dry_run);
 
 /* What list, watch and deletecollection select. Free with sl_choice_fini. */
 struct sl_choice {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Create, update, patch and apply: from the request to one write of the store, and its result back.
+/* Create, update and patch: from the request to one write of the store, and its result back.
  * The answer waits for the commit. */
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "server/rest.h"
 
@@ -13,8 +14,7 @@ static bool is_kueue(enum sl_kind kind)
     return strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0;
 }
 
-/* Does the body say it is what the path says? Left out is fine: the store fills it in. */
-static bool check_type(struct sl_request *r, const struct sl_json *body)
+bool sl_write_check_type(struct sl_request *r, const struct sl_json *body)
 {
     const struct sl_kind_info *info = sl_kind_info(r->route.kind);
     struct sl_shown shown = sl_shown_by(r);
@@ -41,12 +41,15 @@ static bool check_type(struct sl_request *r, const struct sl_json *body)
     return true;
 }
 
-/* Stages the write and fills the answer with its result. */
-static void write_and_answer(struct sl_request *r, const struct sl_write *w, int status)
+void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct sl_json *named,
+                         int status)
 {
+    SL_PRE(w != NULL);
     struct sl_error e;
+    struct sl_write said = *w;
+    said.body = named;
     struct sl_json *result = NULL, *unknown = sl_json_new_list();
-    if (!sl_fields_check(r, w, unknown)) {
+    if (!sl_fields_check(r, &said, unknown)) {
         sl_json_free(unknown);
         return;
     }
@@ -61,7 +64,7 @@ static void write_and_answer(struct sl_request *r, const struct sl_write *w, int
         sl_cycle_warn(r, result);
     }
     sl_json_free(result);
-    sl_fields_warn(r, w, unknown); /* also when refused: what is misspelt may be why */
+    sl_fields_warn(r, &said, unknown); /* also when refused: what is misspelt may be why */
     sl_json_free(unknown);
     if (code != SL_CODE_OK) {
         return;
@@ -71,13 +74,15 @@ static void write_and_answer(struct sl_request *r, const struct sl_write *w, int
     r->wrote = r->wait && !w->dry_run;
 }
 
-static struct sl_write write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body)
+struct sl_write sl_write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body)
 {
+    SL_PRE(r != NULL);
     return (struct sl_write){.verb = verb,
                              .kind = r->route.kind,
                              .ns = r->route.ns,
                              .name = r->route.name,
                              .body = body,
+                             .manager = r->manager,
                              .weight_max = SL_BODY_WEIGHT_MAX};
 }
 
@@ -85,16 +90,16 @@ void sl_write_create(struct sl_request *r)
 {
     bool dry_run;
     struct sl_json *body = sl_body_parse(r, false);
-    if (body != NULL && check_type(r, body) && sl_request_dry_run(r, NULL, &dry_run) &&
-        sl_version_take(r, &body)) {
+    if (body != NULL && sl_write_check_type(r, body) && sl_request_dry_run(r, NULL, &dry_run) &&
+        sl_manager_find(r) && sl_version_take(r, &body)) {
         if (sl_json_type(sl_json_get(body, "metadata")) == SL_JSON_NULL) {
             sl_json_set(body, "metadata", sl_json_new_map()); /* then the name is what is missing */
         }
-        struct sl_write w = write_of(r, SL_VERB_CREATE, body);
+        struct sl_write w = sl_write_of(r, SL_VERB_CREATE, body);
         w.dry_run = dry_run;
         sl_mem_free(r->subject); /* a dry run is served again when the commit fails */
         r->subject = sl_mem_text(sl_object_name(body));
-        write_and_answer(r, &w, 201);
+        sl_write_and_answer(r, &w, body, 201);
     }
     sl_json_free(body);
 }
@@ -127,12 +132,12 @@ void sl_write_update(struct sl_request *r)
 {
     bool dry_run;
     struct sl_json *body = sl_body_parse(r, false);
-    if (body != NULL && check_type(r, body) && check_version_given(r, body) &&
-        sl_request_dry_run(r, NULL, &dry_run) && sl_version_take(r, &body)) {
+    if (body != NULL && sl_write_check_type(r, body) && check_version_given(r, body) &&
+        sl_request_dry_run(r, NULL, &dry_run) && sl_manager_find(r) && sl_version_take(r, &body)) {
         struct sl_write w =
-            write_of(r, r->route.status ? SL_VERB_UPDATE_STATUS : SL_VERB_UPDATE, body);
+            sl_write_of(r, r->route.status ? SL_VERB_UPDATE_STATUS : SL_VERB_UPDATE, body);
         w.dry_run = dry_run;
-        write_and_answer(r, &w, 200);
+        sl_write_and_answer(r, &w, body, 200);
     }
     sl_json_free(body);
 }
@@ -169,101 +174,20 @@ static void refuse_patch_type(struct sl_request *r)
         is_kueue(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
 }
 
-/* Finds a field that is stored, was not given, and is not at its default; its path is appended. */
-static bool find_kept(const struct sl_json *stored, const struct sl_json *given,
-                      const struct sl_json *defaulted, struct sl_buf *path)
+static bool check_not_forced(struct sl_request *r)
 {
-    const size_t len = path->len;
-    for (struct sl_json_member m = {0}; sl_json_each(stored, &m);) {
-        const struct sl_json *due = sl_json_get(defaulted, m.key);
-        bool both_maps = sl_json_type(m.value) == SL_JSON_MAP && sl_json_type(due) == SL_JSON_MAP;
-        bool kept = !both_maps && !sl_json_has(given, m.key) && !sl_json_equal(m.value, due);
-        sl_buf_print(path, ".%s", m.key);
-        if (kept || (both_maps && find_kept(m.value, sl_json_get(given, m.key), due, path))) {
-            return true;
-        }
-        path->len = len;
-        path->data[len] = '\0';
-    }
-    return false;
-}
-
-/* Clients expect of apply that a field that they leave out is removed, or gets its default. */
-static void warn_of_kept(struct sl_request *r, const struct sl_json *stored,
-                         const struct sl_json *given)
-{
-    struct sl_buf path = {0};
-    struct sl_json *defaulted = sl_json_clone(given);
-    sl_object_default(r->route.kind, defaulted);
-    sl_buf_text(&path, "spec");
-    if (find_kept(sl_json_get(stored, "spec"), sl_json_get(given, "spec"),
-                  sl_json_get(defaulted, "spec"), &path)) {
-        sl_answer_warn(r,
-                       "%.150s is not in what was applied, and keeps its value: this server "
-                       "merges, and does not record field managers",
-                       path.data);
-    }
-    sl_json_free(defaulted);
-    sl_buf_fini(&path);
-}
-
-/* What was applied in v1beta1. */
-static bool take_applied(struct sl_request *r, struct sl_json **body, struct sl_write *w,
-                         struct sl_json **stored)
-{
-    if (!r->route.old) {
+    struct sl_error e;
+    if (sl_request_arg(r, "force", NULL) == NULL) {
         return true;
     }
-    if (w->verb == SL_VERB_CREATE) {
-        bool taken = sl_version_take(r, body);
-        w->body = *body;
-        return taken;
-    }
-    sl_json_free(*stored);
-    *stored = NULL;
-    return sl_version_take_patch(r, body, w, stored);
-}
-
-/* Apply, simplified: what is given is merged in, and the object is made when it is not there. Which
- * manager set which field is not tracked, so a field left out stays; of Kueue's kinds that is warned of.
- * Conditions and checks in a status merge by their names, as several clients write them side by side. */
-static void apply(struct sl_request *r, struct sl_json **given, bool dry_run)
-{
-    struct sl_json *body = *given;
-    struct sl_error e;
-    struct sl_json *stored = NULL;
-    if (!check_type(r, body)) {
-        return;
-    }
-    if (sl_request_arg(r, "fieldManager", "")[0] == '\0') {
-        sl_error_clear(&e);
-        (void)sl_error_set(&e, SL_CODE_INVALID,
-                           "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required "
-                           "value: is required for apply patch");
-        sl_error_cause(&e, "FieldValueRequired", "fieldManager",
-                       "Required value: is required for apply patch");
-        sl_answer_error(r, &e);
-        return;
-    }
-    struct sl_json *metadata = sl_json_get(body, "metadata");
-    sl_json_remove(metadata, "managedFields");
-    struct sl_write w = write_of(r, SL_VERB_CREATE, body);
-    if (r->route.status || sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name,
-                                        &stored, &e) == SL_CODE_OK) {
-        w.verb = r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE;
-        w.patch_type =
-            is_kueue(r->route.kind) && !r->route.status ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
-    }
-    w.dry_run = dry_run;
-    if (!take_applied(r, given, &w, &stored)) {
-        sl_json_free(stored);
-        return;
-    }
-    write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);
-    if (r->answer.status == 200 && is_kueue(r->route.kind) && !r->route.status) {
-        warn_of_kept(r, stored, r->route.old ? r->named : body);
-    }
-    sl_json_free(stored);
+    sl_error_clear(&e);
+    (void)sl_error_set(&e, SL_CODE_INVALID,
+                       "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be "
+                       "specified for non-apply patch");
+    sl_error_cause(&e, "FieldValueForbidden", "force",
+                   "Forbidden: may not be specified for non-apply patch");
+    sl_answer_error(r, &e);
+    return false;
 }
 
 void sl_write_patch(struct sl_request *r)
@@ -275,24 +199,27 @@ void sl_write_patch(struct sl_request *r)
         return;
     }
     struct sl_json *body = sl_body_parse(r, false);
-    if (body == NULL || !sl_request_dry_run(r, NULL, &dry_run)) {
+    if (body == NULL || !sl_request_dry_run(r, NULL, &dry_run) || !sl_manager_find(r)) {
         sl_json_free(body);
         return;
     }
     if (type == PATCH_APPLY) {
-        apply(r, &body, dry_run);
+        sl_apply_serve(r, &body, dry_run);
+    } else if (!check_not_forced(r)) {
+        sl_json_free(body);
+        return;
     } else if (type != PATCH_JSON && sl_json_type(body) != SL_JSON_MAP) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "a merge patch has to be an object");
     } else {
-        struct sl_write w =
-            write_of(r, r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE, body);
+        struct sl_write w = sl_write_of(
+            r, r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE, body);
         w.patch_type = type == PATCH_JSON        ? SL_PATCH_IS_JSON
                        : type == PATCH_STRATEGIC ? SL_PATCH_IS_STRATEGIC
                                                  : SL_PATCH_IS_MERGE;
         w.dry_run = dry_run;
         struct sl_json *stored = NULL;
         if (!r->route.old || sl_version_take_patch(r, &body, &w, &stored)) {
-            write_and_answer(r, &w, 200);
+            sl_write_and_answer(r, &w, body, 200);
         }
         sl_json_free(stored);
     }

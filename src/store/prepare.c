@@ -76,7 +76,6 @@ static void set_system_fields(enum sl_kind kind, struct sl_json *object)
     struct sl_json *metadata = sl_json_path_make(object, "metadata");
     sl_json_set_text(object, "apiVersion", info->api_version);
     sl_json_set_text(object, "kind", info->kind);
-    sl_json_remove(metadata, "managedFields"); /* field ownership is not tracked */
     sl_json_remove(metadata, "selfLink");
 }
 

@@ -3,14 +3,17 @@
 
 /* Create, update and patch as Kubernetes' registry does them: preconditions, what a client may not
  * touch, defaults, validation, generation, and nothing at all when nothing changes. */
+#include "api/fields/managed.h"
 #include "store/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 #define NAME_TRIES_MAX 8
+#define OWN_MANAGER "sluice"
 
 static enum sl_code conflict(const struct sl_registry_call *c, const char *name, const char *why,
                              struct sl_error *e)
@@ -55,6 +58,40 @@ static enum sl_code invalid(const struct sl_registry_call *c, const char *name,
                    first->text);
     *e = full;
     return SL_CODE_INVALID;
+}
+
+static bool is_status_write(const struct sl_registry_call *c)
+{
+    return c->w->verb == SL_VERB_UPDATE_STATUS || c->w->verb == SL_VERB_PATCH_STATUS_MERGE;
+}
+
+static struct sl_manager manager_of(const struct sl_registry_call *c)
+{
+    const char *name = c->w->manager != NULL ? c->w->manager : OWN_MANAGER;
+    return (struct sl_manager){
+        .name = name, .status = is_status_write(c), .now_ms = sl_clock_now_ms()};
+}
+
+/* What this program makes itself is not tracked: only clients read managedFields, and it writes such objects most. */
+static void track_new(const struct sl_registry_call *c, struct sl_json *object)
+{
+    const struct sl_manager by = manager_of(c);
+    if (c->w->applied) {
+        return;
+    }
+    sl_json_remove(sl_json_get(object, "metadata"), "managedFields");
+    if (c->w->manager != NULL) {
+        sl_managed_create(c->w->kind, object, &by);
+    }
+}
+
+static void track_change(const struct sl_registry_call *c, struct sl_json *object,
+                         struct sl_json *old)
+{
+    const struct sl_manager by = manager_of(c);
+    if (!c->w->applied) {
+        sl_managed_update(c->w->kind, object, old, &by);
+    }
 }
 
 /* --- create ---------------------------------------------------------------------------------- */
@@ -108,17 +145,25 @@ static enum sl_code check_depth(const struct sl_registry_call *c, const struct s
     return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
 }
 
+/* Without what the server notes of its fields; not counted on where it is more than `max`. */
+static size_t weight_of(const struct sl_json *object, size_t max)
+{
+    const struct sl_json *managers = sl_json_get(sl_json_get(object, "metadata"), "managedFields");
+    size_t beside = managers != NULL ? sl_json_weight(managers, SIZE_MAX / 2) : 0;
+    return sl_json_weight(object, max + beside) - beside;
+}
+
 /* Objects are read, copied and sent again and again, and many patches could make them as large as a
  * client likes. What we write ourselves may be larger, and existing objects may stay so. */
 static enum sl_code check_weight(const struct sl_registry_call *c, const struct sl_json *object,
                                  const struct sl_json *old, struct sl_error *e)
 {
     size_t max = c->w->weight_max;
-    if (max == 0 || sl_json_weight(object, max) <= max) {
+    if (max == 0 || weight_of(object, max) <= max) {
         return SL_CODE_OK;
     }
-    size_t before = sl_json_weight(old, SIZE_MAX);
-    if (before > max && sl_json_weight(object, before) <= before) {
+    size_t before = weight_of(old, SIZE_MAX / 2);
+    if (before > max && weight_of(object, before) <= before) {
         return SL_CODE_OK;
     }
     return sl_error_set(
@@ -229,14 +274,21 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     sl_prepare_create(c->s, w->kind, object);
     sl_object_default_new(w->kind, object);
     code = sl_object_validate(w->kind, object, NULL, e);
+    if (code == SL_CODE_OK) {
+        track_new(c, object);
+    }
     return code == SL_CODE_OK ? sl_rows_put(c->s, w->kind, object, NULL, e) : code;
 }
 
 /* --- update and patch ------------------------------------------------------------------------ */
 
-static bool is_status_write(const struct sl_registry_call *c)
+/* Lists of managers are replaced, never changed in place. */
+static void share_managers(struct sl_json *copy, const struct sl_json *old)
 {
-    return c->w->verb == SL_VERB_UPDATE_STATUS || c->w->verb == SL_VERB_PATCH_STATUS_MERGE;
+    struct sl_json *managers = sl_json_get(sl_json_get(old, "metadata"), "managedFields");
+    if (managers != NULL) {
+        sl_json_set(sl_json_get(copy, "metadata"), "managedFields", sl_json_ref(managers));
+    }
 }
 
 /* A copy of the stored object to be changed. Members that are not named, but for metadata, are
@@ -249,6 +301,7 @@ static struct sl_json *copy_to_change(const struct sl_json *old, const struct sl
         bool own = strcmp(m.key, "metadata") == 0 || sl_json_has(named, m.key);
         sl_json_set(copy, m.key, own ? sl_json_clone(m.value) : sl_json_ref(m.value));
     }
+    share_managers(copy, old);
     return copy;
 }
 
@@ -291,6 +344,16 @@ static enum sl_code check_type(const struct sl_registry_call *c, const struct sl
     return SL_CODE_OK;
 }
 
+/* Who has applied which fields of a status comes with it. */
+static void take_applied(const struct sl_registry_call *c, struct sl_json *to,
+                         const struct sl_json *from)
+{
+    struct sl_json *managers = sl_json_get(sl_json_get(from, "metadata"), "managedFields");
+    if (c->w->applied && managers != NULL) {
+        sl_json_set(sl_json_get(to, "metadata"), "managedFields", sl_json_ref(managers));
+    }
+}
+
 /* A status write changes nothing but status; another write of a kind with that subresource leaves
  * it alone. */
 static struct sl_json *settle_status(const struct sl_registry_call *c, struct sl_json *object,
@@ -307,6 +370,7 @@ static struct sl_json *settle_status(const struct sl_registry_call *c, struct sl
         }
     }
     if (to != object) {
+        take_applied(c, to, object);
         sl_json_free(object);
     }
     return to;
@@ -386,6 +450,9 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     }
     code = code == SL_CODE_OK ? check_finalizers(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? check_queue(c, c->result, old, e) : code;
+    if (code == SL_CODE_OK) {
+        track_change(c, c->result, old);
+    }
     code = code == SL_CODE_OK ? store_change(c, old, e) : code;
     sl_json_free(old);
     return code;

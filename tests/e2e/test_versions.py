@@ -157,7 +157,7 @@ class Versions(unittest.TestCase):
         self.assertEqual(self.new("clusterqueues", "patched")["spec"]["cohortName"], "b")
         self.daemon.kubectl(*patch, "--type=json", "-p", '[{"op":"replace","path":"/spec/cohort","value":"c"}]')
         self.daemon.kubectl("label", "clusterqueues.v1beta1.kueue.x-k8s.io", "patched", "a=b")
-        done = self.daemon.kubectl("apply", "--server-side", "--field-manager=me", "-f", "-", stdin=json.dumps(
+        done = self.daemon.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=me", "-f", "-", stdin=json.dumps(
             {"apiVersion": OLD, "kind": "ClusterQueue", "metadata": {"name": "patched"}, "spec": {"stopPolicy": "Hold"}}))
         self.assertIn("serverside-applied", done.stdout)
         stored = self.new("clusterqueues", "patched")

@@ -39,6 +39,8 @@ struct sl_write {
         weight_max; /* the object must not weigh more than that (json.h), or what it weighs already; 0 = no limit */
     bool at_once;            /* deletes: gracePeriodSeconds 0, what runs is not waited for */
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
+    const char *manager;     /* of metadata.managedFields; NULL: this program itself */
+    bool applied;            /* the body comes with its managedFields, which are to be kept */
 };
 
 /* Called once, after the write is durable (code OK, `result` lent) or refused. */

@@ -85,11 +85,25 @@ bool sl_ctl_is_data(const struct sl_ctl *c)
     return c->output == SL_OUTPUT_JSON || c->output == SL_OUTPUT_YAML;
 }
 
+/* An object, or a list of them, as people read it: without who has set which field, as kubectl prints it. */
+static struct sl_json *readable_new(const struct sl_json *value)
+{
+    struct sl_json *readable = sl_json_clone(value);
+    struct sl_json *items = sl_json_get(readable, "items");
+    sl_json_remove(sl_json_get(readable, "metadata"), "managedFields");
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        sl_json_remove(sl_json_get(sl_json_at(items, i), "metadata"), "managedFields");
+    }
+    return readable;
+}
+
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value)
 {
     SL_PRE(c != NULL);
     struct sl_buf text = {0};
-    (c->output == SL_OUTPUT_JSON ? sl_json_print_pretty : sl_json_print_yaml)(value, &text);
+    struct sl_json *readable = readable_new(value);
+    (c->output == SL_OUTPUT_JSON ? sl_json_print_pretty : sl_json_print_yaml)(readable, &text);
+    sl_json_free(readable);
     if (text.len > 0 && text.data[text.len - 1] != '\n') {
         sl_buf_text(&text, "\n");
     }

@@ -1009,80 +1009,6 @@ static void test_rest_status_subresource_is_its_own(void **state)
     assert_int_equal(sl_json_path_int(f->reply, "status.pendingWorkloads", 0), 4);
 }
 
-static void test_rest_apply_creates_then_merges(void **state)
-{
-    struct fixture *f = *state;
-    const char *type = "application/apply-patch+yaml";
-    const char *body =
-        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata:\n  name: q\n"
-        "spec:\n  clusterQueue: cq\n";
-    assert_int_equal(patch(f, QUEUES "/q", type, body), 422); /* who applies? */
-    assert_int_equal(patch(f, QUEUES "/q?fieldManager=me", type, body), 201);
-    assert_int_equal(
-        patch(f, QUEUES "/q?fieldManager=me", type, "metadata:\n  labels:\n    a: b\n"), 200);
-    assert_string_equal(text(f, "metadata.labels.a"), "b");
-    assert_string_equal(text(f, "spec.clusterQueue"), "cq");
-}
-
-static const char *warning(const struct fixture *f)
-{
-    return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "(none)");
-}
-
-/* Who leaves a field out wants it gone: where it stays, the answer says so. */
-static void test_rest_apply_warns_of_a_field_that_stays(void **state)
-{
-    struct fixture *f = *state;
-    static const char path[] = CLUSTER_QUEUES "/q?fieldManager=me";
-    const char *type = "application/apply-patch+yaml";
-    assert_int_equal(
-        patch(f, path, type,
-              "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":"
-              "\"Hold\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}}}"),
-        201);
-    assert_null(f->r.answer.warnings);
-    assert_int_equal(
-        patch(
-            f, path, type,
-            "{\"spec\":{\"cohortName\":\"c\",\"preemption\":{\"withinClusterQueue\":\"Never\"}}}"),
-        200);
-    assert_string_equal(text(f, "spec.stopPolicy"), "Hold");
-    assert_string_equal(
-        warning(f), "299 - \"spec.stopPolicy is not in what was applied, and keeps its value: this "
-                    "server merges, and does not record field managers\"");
-    assert_int_equal(
-        patch(f, path, type, "{\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":\"None\"}}"), 200);
-    assert_null(f->r.answer.warnings); /* what is left out has its default: it would, too */
-    assert_int_equal(
-        patch(f, path, type,
-              "{\"spec\":{\"stopPolicy\":\"None\",\"flavorFungibility\":{\"preference\":\"x\"}}}"),
-        422);
-    assert_null(f->r.answer.warnings);
-    assert_int_equal(patch(f, path, type, "{\"spec\":{\"stopPolicy\":\"None\"}}"), 200);
-    assert_non_null(strstr(warning(f), "spec.cohortName is not in"));
-    assert_int_equal(patch(f, path, type, "{\"spec\":{\"cohortName\":null}}"), 200);
-    assert_null(f->r.answer.warnings);
-}
-
-static void test_rest_apply_to_a_status_merges_conditions_by_type(void **state)
-{
-    struct fixture *f = *state;
-    const char *type = "application/apply-patch+yaml";
-    make_queue(f, "q", "");
-    const char *const set[][2] = {{"A", "True"}, {"B", "True"}, {"A", "False"}};
-    for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
-        char body[256];
-        snprintf(body, sizeof body,
-                 "status: {conditions: [{type: %s, status: \"%s\", reason: R, message: m, "
-                 "lastTransitionTime: \"2026-08-22T10:00:00Z\"}]}",
-                 set[i][0], set[i][1]);
-        assert_int_equal(patch(f, QUEUES "/q/status?fieldManager=me", type, body), 200);
-    }
-    assert_int_equal(sl_json_len(sl_json_path(f->reply, "status.conditions")), 2);
-    assert_false(sl_condition_true(f->reply, "A"));
-    assert_true(sl_condition_true(f->reply, "B"));
-}
-
 /* --- delete ---------------------------------------------------------------------------------- */
 
 static void test_rest_delete_says_success(void **state)
@@ -1540,10 +1466,7 @@ int main(void)
         CASE(test_rest_put_replaces_with_version),
         CASE(test_rest_patches_by_type),
         CASE(test_rest_status_subresource_is_its_own),
-        CASE(test_rest_apply_creates_then_merges),
-        CASE(test_rest_apply_warns_of_a_field_that_stays),
         CASE(test_rest_workloads_of_a_cluster_queue_are_selected),
-        CASE(test_rest_apply_to_a_status_merges_conditions_by_type),
         CASE(test_rest_delete_says_success),
         CASE(test_rest_delete_with_finalizer_gives_the_object),
         CASE(test_rest_delete_preconditions_conflict),
