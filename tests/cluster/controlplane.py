@@ -62,9 +62,9 @@ class ControlPlane:
         self.starts = []  # when the API server was up but not ready: it knows no roles then and forbids everything
 
     # --- life ---------------------------------------------------------------------------------------------------
-    def start(self, install=lambda: None):
-        """`install` is called when the API server is up, before any controller looks at what there is."""
-        programs = {name: find(name) for name in PROGRAMS}
+    def begin(self, needed=("etcd", "kube-apiserver", "kubectl")):
+        """etcd and the API server alone."""
+        programs = {name: find(name) if name in needed else name for name in PROGRAMS}
         self.stop_leftovers()
         shutil.rmtree(self.run, ignore_errors=True)
         for part in ("pki", "log", "pid", "etcd"):
@@ -78,6 +78,10 @@ class ControlPlane:
         self.spawn("etcd")
         self.wait(lambda: self.reachable(self.etcd_port), "etcd")
         self.start_apiserver()
+
+    def start(self, install=lambda: None):
+        """`install` is called when the API server is up, before any controller looks at what there is."""
+        self.begin(PROGRAMS)
         install()
         for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
             self.spawn(name)

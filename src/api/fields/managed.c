@@ -238,11 +238,11 @@ static struct sl_json *others_new(struct sl_apply *a, const struct sl_json *list
 
 /* A repetition is no change, whatever the time. */
 static bool is_repeated(const struct sl_apply *a, const struct sl_json *merged,
-                        const struct sl_json *list, const struct sl_json *managers)
+                        const struct sl_json *last, const struct sl_json *set)
 {
     struct sl_json *was = view_new(a->kind, a->live, a->by.status);
     struct sl_json *is = view_new(a->kind, merged, a->by.status);
-    bool same = a->live != NULL && sl_json_equal(was, is) && sl_managers_equal(list, managers);
+    bool same = a->live != NULL && sl_json_equal(last, set) && sl_json_equal(was, is);
     sl_json_free(was);
     sl_json_free(is);
     return same;
@@ -266,8 +266,8 @@ void sl_managed_apply(struct sl_apply *a)
     if (a->conflicts == NULL) {
         sl_managers_put(&managers, &own, set, a->by.now_ms);
         sl_managers_settle(&managers);
-        bool repeated = is_repeated(a, merged, list, managers);
-        set_fields(merged, sl_json_ref(repeated ? list : managers));
+        bool repeated = is_repeated(a, merged, last, set);
+        set_fields(merged, sl_json_ref(repeated ? fields_of(a->live) : managers));
         sl_last_applied_renew(a, merged);
         a->result = sl_json_ref(merged);
     }

@@ -81,20 +81,6 @@ static struct sl_json *entry_with_new(const struct sl_json *entry, struct sl_jso
 
 /* --- what they have --------------------------------------------------------------------------- */
 
-bool sl_managers_equal(const struct sl_json *a, const struct sl_json *b)
-{
-    static const char *const compared[] = {"manager",     "operation", "apiVersion",
-                                           "subresource", "fieldsV1",  "fieldsType"};
-    bool equal = sl_json_len(a) == sl_json_len(b);
-    for (size_t i = 0; i < sl_json_len(a) && equal; i++) {
-        for (size_t m = 0; m < sizeof compared / sizeof compared[0] && equal; m++) {
-            equal = sl_json_equal(sl_json_get(sl_json_at(a, i), compared[m]),
-                                  sl_json_get(sl_json_at(b, i), compared[m]));
-        }
-    }
-    return equal;
-}
-
 static struct sl_json *find(const struct sl_json *list, const struct sl_manager_key *key,
                             size_t *at)
 {

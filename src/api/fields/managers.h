@@ -16,7 +16,6 @@ struct sl_manager_key {
 };
 
 bool sl_managers_valid(const struct sl_json *list);
-bool sl_managers_equal(const struct sl_json *a, const struct sl_json *b); /* but for the times */
 struct sl_json *sl_managers_set_new(const struct sl_json *list, const struct sl_manager_key *key);
 /* All fields of all entries but that one, and `set`. */
 struct sl_json *sl_managers_union_new(const struct sl_json *list, const struct sl_manager_key *but,

@@ -74,6 +74,11 @@ static void test_apply_again_changes_nothing(void **state)
     sl_clock_set_virtual(NOW_MS + 5000);
     assert_int_equal(apply(f, QUEUES "/q?fieldManager=me", body), 200);
     assert_string_equal(text(f, "metadata.resourceVersion"), version);
+    assert_int_equal(apply(f, QUEUES "/q?fieldManager=you", body), 200);
+    snprintf(version, sizeof version, "%s", text(f, "metadata.resourceVersion"));
+    sl_clock_set_virtual(NOW_MS + 9000); /* the entries' order is by their times */
+    assert_int_equal(apply(f, QUEUES "/q?fieldManager=me", body), 200);
+    assert_string_equal(text(f, "metadata.resourceVersion"), version);
 }
 
 /* Who leaves a field out wants it gone: it is removed, or gets its default. */

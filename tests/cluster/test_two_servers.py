@@ -1,0 +1,197 @@
+"""The same steps of kubectl and of plain requests on a cluster's API server and on the standalone one. What they print differs
+only in the steps that docs/api.md lists, and it lists no others."""
+import json, os, pathlib, re, unittest
+
+from controlplane import BUILD, ROOT, ControlPlane
+from cluster_scene import established  # noqa: F401  (puts tests/e2e on the path)
+import daemon
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+CLASSES = f"{KUEUE}/workloadpriorityclasses"
+QUEUES = f"{KUEUE}/namespaces/default/localqueues"
+TEMPLATES = "/api/v1/namespaces/default/podtemplates"
+APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
+JSON_PATCH, STRATEGIC = "application/json-patch+json", "application/strategic-merge-patch+json"
+
+
+def wpc(name, labels=None, **more):
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass",
+            "metadata": {"name": name, **({"labels": labels} if labels else {})}, "value": 1, **more}
+
+
+def queue(name, **spec):
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"clusterQueue": "none", **spec}}
+
+
+def template(name, *containers, **metadata):
+    return {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": name, "namespace": "default", **metadata},
+            "template": {"spec": {"containers": list(containers)}}}
+
+
+def kubectl(title, *arguments, stdin=None):
+    return title, "kubectl", arguments, stdin if stdin is None or isinstance(stdin, str) else json.dumps(stdin)
+
+
+def ask(title, method, path, body=None, content_type="application/json"):
+    return title, "ask", (method, path, content_type), body
+
+
+def ssa(title, obj, *options):
+    return kubectl(title, "apply", "--server-side", "-f", "-", *options, stdin=obj)
+
+
+def shown(title, kind, name):
+    return kubectl(title, "get", kind, name, "-o", "jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} "
+                   "{.apiVersion} {.subresource} {.fieldsType} {.fieldsV1}{\"\\n\"}{end}")
+
+
+X = {"name": "x", "image": "i", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}
+STEPS = [
+    # --- server-side apply of a custom resource
+    ssa("apply creates", wpc("applied", labels={"a": "b"}, description="one")),
+    shown("managers after apply", "workloadpriorityclass", "applied"),
+    ssa("apply again", wpc("applied", labels={"a": "b"}, description="one")),
+    ssa("apply with a conflict", wpc("applied", description="two"), "--field-manager=other"),
+    ssa("apply with two conflicts", wpc("applied", labels={"a": "c"}, description="two"), "--field-manager=other"),
+    ssa("apply what is there", wpc("applied", description="one"), "--field-manager=third"),
+    shown("managers that share", "workloadpriorityclass", "applied"),
+    ssa("apply by force", wpc("applied", description="two"), "--field-manager=other", "--force-conflicts"),
+    shown("managers after force", "workloadpriorityclass", "applied"),
+    ssa("apply less", wpc("applied"), "--force-conflicts"),
+    shown("managers of less", "workloadpriorityclass", "applied"),
+    kubectl("labels after less", "get", "workloadpriorityclass", "applied", "-o", "jsonpath={.metadata.labels}"),
+    # --- other verbs
+    kubectl("create", "create", "-f", "-", stdin=wpc("written", description="one")),
+    kubectl("create twice", "create", "-f", "-", stdin=wpc("written")),
+    kubectl("label", "label", "workloadpriorityclass", "written", "a=b"),
+    kubectl("label that is there", "label", "workloadpriorityclass", "written", "a=c"),
+    kubectl("annotate", "annotate", "workloadpriorityclass", "written", "a=b"),
+    kubectl("patch", "patch", "workloadpriorityclass", "written", "--type=merge", "-p", '{"description":"two"}'),
+    kubectl("patch by path", "patch", "workloadpriorityclass", "written", "--type=json", "-p",
+            '[{"op":"replace","path":"/metadata/labels/a","value":"d"}]'),
+    kubectl("patch by a path that is not there", "patch", "workloadpriorityclass", "written", "--type=json", "-p",
+            '[{"op":"remove","path":"/metadata/labels/zzz"}]'),
+    shown("managers of all verbs", "workloadpriorityclass", "written"),
+    ssa("apply over other verbs", wpc("written", labels={"a": "e"}, description="three")),
+    kubectl("client-side apply", "apply", "-f", "-", stdin=wpc("changed", description="one")),
+    kubectl("client-side apply again", "apply", "-f", "-", stdin=wpc("changed", description="one")),
+    kubectl("client-side apply of a change", "apply", "-f", "-", stdin=wpc("changed", description="two")),
+    ssa("server-side after client-side apply", wpc("changed", description="three")),
+    shown("managers after both", "workloadpriorityclass", "changed"),
+    kubectl("server-side diff", "diff", "--server-side", "-f", "-", stdin=wpc("changed", description="four")),
+    kubectl("diff of nothing", "diff", "--server-side", "-f", "-", stdin=wpc("changed", description="three")),
+    kubectl("managers are hidden", "get", "workloadpriorityclass", "changed", "-o", "yaml"),
+    # --- Kubernetes' own types: lists by keys
+    kubectl("create a template", "create", "-f", "-", stdin=template("t", X)),
+    kubectl("strategic patch", "patch", "podtemplate", "t", "-p", json.dumps(
+        {"template": {"spec": {"containers": [{"name": "x", "env": [{"name": "B", "$patch": "delete"}]}]}}})),
+    kubectl("environment after the patch", "get", "podtemplate", "t", "-o",
+            "jsonpath={.template.spec.containers[0].env}"),
+    ssa("apply a container", template("u", X), "--field-manager=a"),
+    shown("managers of a container", "podtemplate", "u"),
+    ssa("apply another container", template("u", {"name": "y", "image": "j"}), "--field-manager=b"),
+    ssa("apply a conflict in a container", template("u", {"name": "x", "image": "j"}), "--field-manager=b"),
+    ssa("apply less of a container", template("u", {"name": "x", "image": "i"}), "--field-manager=a"),
+    kubectl("containers after less", "get", "podtemplate", "u", "-o",
+            "jsonpath={range .template.spec.containers[*]}{.name} {.image} {.env} {end}"),
+    # --- requests that are refused
+    ask("apply without a manager", "PATCH", f"{CLASSES}/applied", "{}", APPLY),
+    ask("force without apply", "PATCH", f"{CLASSES}/applied?force=true", "{}", MERGE),
+    ask("managers in what is applied", "PATCH", f"{CLASSES}/applied?fieldManager=m",
+        json.dumps({**wpc("applied"), "metadata": {"name": "applied", "managedFields": []}}), APPLY),
+    ask("a manager's name that is too long", "PATCH", f"{CLASSES}/applied?fieldManager=" + 129 * "x", "{}", MERGE),
+    ask("strategic patch of a custom resource", "PATCH", f"{CLASSES}/applied", "{}", STRATEGIC),
+    ask("patch without a type", "PATCH", f"{CLASSES}/applied", "{}", "text/plain"),
+    ask("get what is not there", "GET", f"{CLASSES}/none"),
+    ask("delete with another uid", "DELETE", f"{CLASSES}/applied",
+        json.dumps({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "x"}})),
+    ask("delete with another version", "DELETE", f"{CLASSES}/applied",
+        json.dumps({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"resourceVersion": "1"}})),
+    ask("exact without a version", "GET", f"{CLASSES}?resourceVersionMatch=Exact"),
+    ask("a match that is not known", "GET", f"{CLASSES}?resourceVersion=1&resourceVersionMatch=Sometimes"),
+    ask("a version that is no number", "GET", f"{CLASSES}?resourceVersion=x"),
+    ask("a label selector that makes no sense", "GET", f"{CLASSES}?labelSelector=%2C%2C"),
+    ask("a field selector of an unknown field", "GET", f"{CLASSES}?fieldSelector=spec.x%3Dy"),
+    ask("initial events without a match", "GET", f"{CLASSES}?watch=1&sendInitialEvents=true"),
+    ask("strict about a field", "POST", f"{CLASSES}?fieldValidation=Strict", json.dumps(wpc("strict", unknown=1))),
+    ask("an unknown way to validate", "POST", f"{CLASSES}?fieldValidation=Maybe", json.dumps(wpc("strict"))),
+    ask("an unknown dry run", "POST", f"{CLASSES}?dryRun=Some", json.dumps(wpc("dry"))),
+    ask("a body that is no JSON", "POST", CLASSES, "{"),
+    ask("a body of another kind", "POST", CLASSES, json.dumps(queue("q"))),
+    ask("no name", "POST", CLASSES, json.dumps({**wpc("x"), "metadata": {}})),
+    ask("dry run of a create", "POST", f"{CLASSES}?dryRun=All", json.dumps(wpc("dry"))),
+    ask("nothing after a dry run", "GET", f"{CLASSES}/dry"),
+    # --- reads
+    kubectl("names", "get", "workloadpriorityclasses", "-o", "name"),
+    kubectl("names by pieces", "get", "workloadpriorityclasses", "-o", "name", "--chunk-size=1"),
+    kubectl("by a label", "get", "workloadpriorityclasses", "-l", "a=d", "-o", "name"),
+    kubectl("by a field", "get", "workloadpriorityclasses", "--field-selector", "metadata.name=written", "-o", "name"),
+    kubectl("wait for a deletion", "delete", "workloadpriorityclass", "written", "--wait"),
+    kubectl("delete again", "delete", "workloadpriorityclass", "written"),
+    kubectl("delete many", "delete", "workloadpriorityclasses", "--all"),
+    # --- finalizers
+    kubectl("create with a finalizer", "create", "-f", "-", stdin={
+        **wpc("held"), "metadata": {"name": "held", "finalizers": ["example.com/held"]}}),
+    kubectl("delete what is held", "delete", "workloadpriorityclass", "held", "--wait=false"),
+    kubectl("add a finalizer too late", "patch", "workloadpriorityclass", "held", "--type=merge", "-p",
+            '{"metadata":{"finalizers":["example.com/held","example.com/more"]}}'),
+    kubectl("let it go", "patch", "workloadpriorityclass", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}'),
+    kubectl("it has gone", "get", "workloadpriorityclass", "held"),
+]
+CHANGING = ((r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME"), (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"),
+            (r'("?resourceVersion"?: ?)"\d+"', r"\1RV"), (r"(?m)^(---|\+\+\+) .*$", r"\1 FILE"), (r"/tmp/\S+", "FILE"),
+            (r"https?://127\.0\.0\.1:\d+", "SERVER"))
+
+
+def settled(text):
+    for pattern, word in CHANGING:
+        text = re.sub(pattern, word, text)
+    return text.strip()
+
+
+class TwoServers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = ControlPlane(BUILD / "two-servers", nodes=0)
+        cls.plane.begin()
+        cls.plane.kubectl("apply", "--server-side", "-f", ROOT / "deploy/kubernetes/crds")
+        cls.plane.wait(lambda: cls.plane.request("GET", CLASSES)[0] == 200, "the CRDs served", 120)
+        cls.alone = daemon.Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.plane.stop()
+        cls.alone.close()
+
+    def run_on(self, server, step):
+        _, how, what, body = step
+        if how == "kubectl":
+            done = server.kubectl(*what, stdin=body, check=False)
+            return f"exit {done.returncode}\n{settled(done.stdout)}\n{settled(done.stderr)}"
+        method, path, content_type = what
+        status, answer = server.request(method, path, body, content_type)
+        if isinstance(answer, dict):
+            answer = {k: v for k, v in answer.items() if k != "metadata"}
+            (answer.get("details") or {}).pop("uid", None)
+        return f"{status}\n{settled(json.dumps(answer, indent=1, sort_keys=True))}"
+
+    def test_same_steps_same_answers(self):
+        """Which steps differ is in docs/api.md, and why; TWO_SERVERS=FILE writes down what both said."""
+        page = (ROOT / "docs/api.md").read_text()
+        listed = set(re.findall(r"(?m)^\| \*(.*?)\* \|", page))
+        said, differing = [], set()
+        for step in STEPS:
+            there, here = self.run_on(self.plane, step), self.run_on(self.alone, step)
+            if there != here:
+                differing.add(step[0])
+                said.append(f"=== {step[0]}\n--- a cluster's\n{there}\n--- standalone\n{here}\n")
+        if "TWO_SERVERS" in os.environ:
+            pathlib.Path(os.environ["TWO_SERVERS"]).write_text("\n".join(said))
+        self.assertEqual(len({s[0] for s in STEPS}), len(STEPS), "each step has a title of its own")
+        self.assertEqual(differing - listed, set(), "\n".join(said))
+        self.assertEqual(listed - differing, set(), "docs/api.md lists steps that do not differ (any more)")
+
+
+if __name__ == "__main__":
+    unittest.main()
