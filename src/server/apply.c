@@ -10,66 +10,6 @@
 #include "base/utf8.h"
 #include "server/rest.h"
 
-/* --- who writes ------------------------------------------------------------------------------ */
-
-static bool refuse_manager(struct sl_request *r, const char *reason, const char *why)
-{
-    struct sl_error e;
-    sl_error_clear(&e);
-    (void)sl_error_set(&e, SL_CODE_INVALID,
-                       "%sOptions.meta.k8s.io \"\" is invalid: fieldManager: %s",
-                       strcmp(r->method, "POST") == 0  ? "Create"
-                       : strcmp(r->method, "PUT") == 0 ? "Update"
-                                                       : "Patch",
-                       why);
-    sl_error_cause(&e, reason, "fieldManager", "%s", why);
-    sl_answer_error(r, &e);
-    return false;
-}
-
-static bool is_printable(const char *text)
-{
-    while ((unsigned char)*text >= ' ' && *text != '\x7f') {
-        text++;
-    }
-    return *text == '\0';
-}
-
-/* "kubectl/v1.36.3 (linux/amd64) ..." is kubectl. */
-static void take_agent(struct sl_request *r)
-{
-    size_t n = 0;
-    const char *agent = r->user_agent != NULL ? r->user_agent : "";
-    for (size_t len = strcspn(agent, "/"); len > 0 && n < SL_MANAGER_BYTES_MAX; len--, agent++) {
-        if (*agent >= ' ' && *agent <= '~') {
-            r->manager[n++] = *agent;
-        }
-    }
-    r->manager[n] = '\0';
-    if (n == 0) {
-        (void)snprintf(r->manager, sizeof r->manager, "unknown");
-    }
-}
-
-bool sl_manager_find(struct sl_request *r)
-{
-    SL_PRE(r != NULL);
-    const char *given = sl_request_arg(r, "fieldManager", "");
-    if (strlen(given) > SL_MANAGER_BYTES_MAX) {
-        return refuse_manager(r, "FieldValueTooLong", "Too long: may not be more than 128 bytes");
-    }
-    if (!is_printable(given)) {
-        return refuse_manager(r, "FieldValueInvalid",
-                              "Invalid value: should only contain printable characters");
-    }
-    if (given[0] == '\0') {
-        take_agent(r);
-    } else {
-        (void)snprintf(r->manager, sizeof r->manager, "%s", given);
-    }
-    return true;
-}
-
 /* --- conflicts ------------------------------------------------------------------------------- */
 
 /* In the order of the managers, each once, with all its fields. */
@@ -151,8 +91,8 @@ static bool check_applied(struct sl_request *r, const struct sl_json *body)
         return false;
     }
     if (sl_request_arg(r, "fieldManager", "")[0] == '\0') {
-        return refuse_manager(r, "FieldValueRequired",
-                              "Required value: is required for apply patch");
+        return sl_options_refuse(r, "FieldValueRequired", "fieldManager",
+                                 "Required value: is required for apply patch");
     }
     if (sl_json_get(sl_json_get(body, "metadata"), "managedFields") != NULL) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "metadata.managedFields must be nil");

@@ -141,24 +141,3 @@ struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
     }
     return value;
 }
-
-/* dryRun is a query argument, or a list in DeleteOptions; its one value is All. */
-bool sl_request_dry_run(struct sl_request *r, const struct sl_json *options, bool *dry_run)
-{
-    SL_PRE(dry_run != NULL);
-    const struct sl_json *list = sl_json_get(options, "dryRun");
-    const char *value = sl_request_arg(r, "dryRun", sl_json_text(sl_json_at(list, 0), ""));
-    *dry_run = strcmp(value, "All") == 0;
-    if (!*dry_run && value[0] != '\0') {
-        struct sl_error e;
-        sl_error_clear(&e);
-        (void)sl_error_set(&e, SL_CODE_INVALID,
-                           "dryRun: Unsupported value: \"%.40s\": supported values: \"All\"",
-                           value);
-        sl_error_cause(&e, "FieldValueNotSupported", "dryRun",
-                       "Unsupported value: \"%.40s\": supported values: \"All\"", value);
-        sl_answer_error(r, &e);
-        return false;
-    }
-    return true;
-}

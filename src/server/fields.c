@@ -7,6 +7,7 @@
 
 #include "server/rest.h"
 #include "base/check.h"
+#include "base/utf8.h"
 
 /* Does its table name all fields, or say where it leaves them open? */
 static bool is_known(enum sl_kind kind)
@@ -50,14 +51,12 @@ static bool find_patched(struct sl_request *r, const struct sl_json *body, struc
 
 static void refuse_directive(struct sl_request *r, const char *directive)
 {
-    struct sl_error e;
-    static const char allowed[] = "supported values: \"Ignore\", \"Strict\", \"Warn\"";
-    sl_error_clear(&e);
-    (void)sl_error_set(&e, SL_CODE_INVALID, "fieldValidation: Unsupported value: \"%.40s\": %s",
-                       directive, allowed);
-    sl_error_cause(&e, "FieldValueNotSupported", "fieldValidation",
-                   "Unsupported value: \"%.40s\": %s", directive, allowed);
-    sl_answer_error(r, &e);
+    char why[160];
+    sl_utf8_print(why, sizeof why,
+                  "Unsupported value: \"%.40s\": supported values: \"\", \"Ignore\", \"Strict\", "
+                  "\"Warn\"",
+                  directive);
+    (void)sl_options_refuse(r, "FieldValueNotSupported", "fieldValidation", why);
 }
 
 static void list_fields(struct sl_buf *text, const char *what, const struct sl_json *paths)

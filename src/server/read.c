@@ -348,7 +348,7 @@ void sl_read_list(struct sl_request *r)
 {
     struct sl_error e;
     struct sl_buf items = {0};
-    if (!check_revision(r) || !check_limit(r)) {
+    if (!sl_options_check_list(r) || !check_revision(r) || !check_limit(r)) {
         return;
     }
     struct list *l = list_new(r);

@@ -183,6 +183,11 @@ bool sl_write_check_type(struct sl_request *r, const struct sl_json *body);
  * fields. */
 void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct sl_json *named,
                          int status);
+/* Always false: an argument is refused, and that is the answer. */
+bool sl_options_refuse(struct sl_request *r, const char *reason, const char *field,
+                       const char *why);
+bool sl_options_not_forced(struct sl_request *r); /* false: answered */
+bool sl_options_check_list(struct sl_request *r); /* false: answered */
 /* Sets r->manager: fieldManager, or the beginning of the User-Agent. False, and an answer: it is not fit for one. */
 bool sl_manager_find(struct sl_request *r);
 /* Server-side apply. */

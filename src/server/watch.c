@@ -303,16 +303,12 @@ static bool check_initial_events(struct sl_request *r)
     if (asked == (strcmp(match, "NotOlderThan") == 0) && (asked || match[0] == '\0')) {
         return true;
     }
-    struct sl_error e;
-    sl_error_clear(&e);
-    (void)sl_error_set(
-        &e, SL_CODE_INVALID,
-        "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
-        "sendInitialEvents needs resourceVersionMatch NotOlderThan, and the other way round");
-    sl_error_cause(&e, "FieldValueForbidden", "resourceVersionMatch",
-                   "Forbidden: sendInitialEvents needs NotOlderThan, and the other way round");
-    sl_answer_error(r, &e);
-    return false;
+    return sl_options_refuse(
+        r, "FieldValueForbidden", "resourceVersionMatch",
+        asked
+            ? "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+            : "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+              "provided");
 }
 
 /* A limit that cannot be read is not ignored: a client that sets one does not want to wait for

@@ -174,22 +174,6 @@ static void refuse_patch_type(struct sl_request *r)
         is_kueue(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
 }
 
-static bool check_not_forced(struct sl_request *r)
-{
-    struct sl_error e;
-    if (sl_request_arg(r, "force", NULL) == NULL) {
-        return true;
-    }
-    sl_error_clear(&e);
-    (void)sl_error_set(&e, SL_CODE_INVALID,
-                       "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be "
-                       "specified for non-apply patch");
-    sl_error_cause(&e, "FieldValueForbidden", "force",
-                   "Forbidden: may not be specified for non-apply patch");
-    sl_answer_error(r, &e);
-    return false;
-}
-
 void sl_write_patch(struct sl_request *r)
 {
     bool dry_run;
@@ -205,7 +189,7 @@ void sl_write_patch(struct sl_request *r)
     }
     if (type == PATCH_APPLY) {
         sl_apply_serve(r, &body, dry_run);
-    } else if (!check_not_forced(r)) {
+    } else if (!sl_options_not_forced(r)) {
         sl_json_free(body);
         return;
     } else if (type != PATCH_JSON && sl_json_type(body) != SL_JSON_MAP) {
