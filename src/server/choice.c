@@ -31,12 +31,8 @@ static bool read_fields(struct sl_request *r, const char *text, struct sl_choice
     for (const char *term = text; *term != '\0';) {
         size_t len = strcspn(term, ","), key_len = strcspn(term, "=!,");
         if (!is_selectable(r->route.kind, term, key_len)) {
-            sl_answer_fail(
-                r, SL_CODE_BAD_REQUEST,
-                "Unable to find \"%s\" that match label selector \"\", field selector \"%.200s\": "
-                "field label not supported: %.*s",
-                sl_kind_info(r->route.kind)->plural, text, (int)(key_len < 100 ? key_len : 100),
-                term);
+            sl_answer_fail(r, SL_CODE_BAD_REQUEST, "field label not supported: %.*s",
+                           (int)(key_len < 100 ? key_len : 100), term);
             return false;
         }
         if (len >= sizeof by_name && strncmp(term, by_name, sizeof by_name - 1) == 0) {

@@ -12,6 +12,14 @@
 
 static struct sl_json *named(const struct sl_field_at *at, const struct sl_json *value);
 
+/* Of a list that is empty Kubernetes says that it belongs to none, and removes what holds it with the next apply. */
+static bool is_empty(const struct sl_json *value)
+{
+    enum sl_json_type type = sl_json_type(value);
+    return value == NULL ||
+           ((type == SL_JSON_MAP || type == SL_JSON_LIST) && sl_json_len(value) == 0);
+}
+
 /* A key that a user chose belongs itself; a field of a type does by what is in it. */
 static struct sl_json *named_members(const struct sl_field_at *at, const struct sl_json *value)
 {
@@ -20,9 +28,7 @@ static struct sl_json *named_members(const struct sl_field_at *at, const struct 
     for (struct sl_json_member m = {0}; sl_json_each(value, &m);) {
         struct sl_field_at member = sl_field_member(at, m.key);
         struct sl_json *below = named(&member, m.value);
-        bool empty =
-            m.value == NULL || (sl_json_type(m.value) == SL_JSON_MAP && sl_json_len(m.value) == 0);
-        if (empty || !sl_field_is_struct(at)) {
+        if (is_empty(m.value) || !sl_field_is_struct(at)) {
             below = sl_set_with_self_new(below);
         }
         sl_buf_reset(&element);

@@ -18,10 +18,12 @@ static struct sl_json *fields_of(const struct sl_json *object)
     return sl_json_get(sl_json_get(object, "metadata"), FIELDS);
 }
 
+/* Objects are read as often as they are written: one of thousands of fields is not tracked. */
 static void set_fields(struct sl_json *object, struct sl_json *list)
 {
     struct sl_json *metadata = sl_json_get(object, "metadata");
-    if (sl_json_len(list) == 0) {
+    if (sl_json_len(list) == 0 ||
+        sl_json_weight(list, SL_MANAGERS_WEIGHT_MAX) > SL_MANAGERS_WEIGHT_MAX) {
         sl_json_free(list);
         sl_json_remove(metadata, FIELDS);
     } else {

@@ -8,6 +8,7 @@
 #include "api/objects/object.h"
 
 #define SL_MANAGER_BYTES_MAX 128u
+#define SL_MANAGERS_WEIGHT_MAX 8192u /* json.h; a field weighs 5 */
 
 /* Who writes. */
 struct sl_manager {

@@ -35,12 +35,19 @@ void sl_status_sum_up(const struct sl_error *e, enum sl_kind kind, const char *n
     sl_buf_text(out, e->cause_count > 1 ? "]" : "");
 }
 
+/* Errors that are about the request, and not about an object. */
+static bool is_of_request(enum sl_code code)
+{
+    return code == SL_CODE_BAD_REQUEST || code == SL_CODE_NOT_ACCEPTABLE || code == SL_CODE_GONE ||
+           code == SL_CODE_TOO_LARGE || code == SL_CODE_UNSUPPORTED_MEDIA;
+}
+
 /* Kubernetes names the kind where an object is invalid, and the resource everywhere else. What is invalid without a cause,
  * as a patch that cannot be applied, has no details: kubectl would show these in place of the message. */
 static struct sl_json *new_details(const struct sl_error *e, enum sl_kind kind, const char *name)
 {
     struct sl_json *details = sl_json_new_map();
-    if (e->code == SL_CODE_INVALID && e->cause_count == 0) {
+    if ((e->code == SL_CODE_INVALID || is_of_request(e->code)) && e->cause_count == 0) {
         return details;
     }
     if (name[0] != '\0') {

@@ -357,6 +357,41 @@ static void test_apply_refuses_what_makes_no_sense(void **state)
     assert_string_equal(text(f, "spec.stopPolicy"), "None");
 }
 
+static void test_very_large_objects_are_not_tracked(void **state)
+{
+    struct fixture *f = *state;
+    for (int count = 1500; count <= 1800; count += 300) {
+        struct sl_buf body = {0};
+        sl_buf_print(&body, "{\"metadata\":{\"name\":\"q%d\",\"labels\":{\"a\":\"b\"", count);
+        for (int i = 0; i < count; i++) {
+            sl_buf_print(&body, ",\"l%d\":\"x\"", i);
+        }
+        sl_buf_text(&body, "}},\"spec\":{}}");
+        assert_int_equal(post(f, CLUSTER_QUEUES, body.data), 201);
+        assert_int_equal(sl_json_len(sl_json_path(f->reply, "metadata.managedFields")),
+                         count == 1500 ? 1 : 0);
+        sl_buf_fini(&body);
+    }
+    assert_int_equal(apply(f, CLUSTER_QUEUES "/q1800?fieldManager=me&force=true",
+                           "{metadata: {labels: {a: c}}}"),
+                     200);
+    assert_string_equal(text(f, "metadata.labels.a"), "c");
+    assert_managers(f, "");
+}
+
+static void test_apply_of_an_empty_list_again(void **state)
+{
+    struct fixture *f = *state;
+    static const char body[] = "{metadata: {labels: {a: b}, finalizers: []}, spec: {}}";
+    static const char managed[] =
+        "me Apply kueue.x-k8s.io/v1beta2 "
+        "{\"f:metadata\":{\"f:finalizers\":{},\"f:labels\":{\"f:a\":{}}},\"f:spec\":{}}";
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(apply(f, CLUSTER_QUEUES "/q?fieldManager=me", body), i == 0 ? 201 : 200);
+        assert_managers(f, managed);
+    }
+}
+
 /* Dry runs say what would be, and nothing is. */
 static void test_apply_dry_run_changes_nothing(void **state)
 {
@@ -480,6 +515,8 @@ int main(void)
         CASE(test_apply_to_a_status_merges_conditions_by_type),
         CASE(test_apply_keeps_to_its_part),
         CASE(test_apply_refuses_what_makes_no_sense),
+        CASE(test_very_large_objects_are_not_tracked),
+        CASE(test_apply_of_an_empty_list_again),
         CASE(test_apply_dry_run_changes_nothing),
         CASE(test_managers_can_be_written),
         CASE(test_updating_managers_become_few),
