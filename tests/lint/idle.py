@@ -14,7 +14,8 @@ KINDS = ("cluster_queue", "cohort", "local_queue", "workload", "resource_flavor"
          "provisioning_request_config", "job")
 ACTING = ("engine", "controllers", "cli")
 PODS = ("spec.template.spec", "spec.podSets[].template.spec")
-ON_A_CLUSTER = {("JOB", "spec.activeDeadlineSeconds"): "foresight reads it where Kubernetes acts on it"}
+ON_A_CLUSTER = {("JOB", "spec.activeDeadlineSeconds"): "foresight reads it where Kubernetes acts on it",
+                ("JOB", "spec.backoffLimit"): "sluicectl run writes it"}
 OTHERS = {"spec.nodeTaints[].timeAdded": "Kubernetes notes it on nodes, it is no wish"}
 
 

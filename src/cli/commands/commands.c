@@ -99,6 +99,13 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl submit --queue main --name sweep --count 50 --label team=vision -q\n"
      "  sluicectl submit --queue main --name train --time-limit 2h --wait && echo done\n"
      "  sluicectl submit --queue main --dry-run -o yaml\n"},
+    {"run", sl_ctl_run, DATA | NAME, "[options] -- COMMAND [ARGUMENT...]", "queue a command",
+     "  sluicectl run --queue main --cpu 2 -- python train.py\n"
+     "  sluicectl run --gpu 1 --memory 16Gi -f -- python train.py --epochs 3\n"
+     "  sluicectl run --array 100%8 -- sh -c './part.sh $JOB_COMPLETION_INDEX'\n"
+     "  sluicectl run --after $(sluicectl run -- make data) -- python train.py\n"
+     "  sluicectl run --wait -- make test || echo failed with $?\n"
+     "  sluicectl run --image python:3.13 --namespace lab --queue main -- python train.py\n"},
     {"pending", sl_ctl_pending, 1u << SL_OUTPUT_TABLE | DATA, "[CLUSTERQUEUE...]",
      "pending workloads in their order, and why they wait",
      "  sluicectl pending                              of all queues, and those in no queue\n"

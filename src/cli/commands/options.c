@@ -45,7 +45,7 @@ static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete what-if compare",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
     TEXT("--namespace", "-n", ns, "NS",
-         "apply get describe delete watch submit why what-if stop resume "
+         "apply get describe delete watch submit run why what-if stop resume "
          "create-localqueue " IN_NAMESPACES,
          "namespace (default: that of the kubeconfig's context, else default)"),
     TEXT("--namespace", "-n", ns, "NS", "pending history usage",
@@ -54,44 +54,64 @@ static const struct sl_flag table[] = {
            "of all namespaces, which pending does anyway"),
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
-    TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get describe watch submit pending why what-if compare topology dashboard shares "
-         "status "
-         "node stop resume drain history usage " CREATE " " LISTS,
-         "in which form it is printed: see below"),
+    TEXT(
+        "--output", "-o", output_name, "FORMAT",
+        "apply get describe watch submit run pending why what-if compare topology dashboard shares "
+        "status "
+        "node stop resume drain history usage " CREATE " " LISTS,
+        "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
+    SWITCH("--quiet", "-q", quiet, "run", "print only errors and what it prints"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),
     TEXT("--name", NULL, submit.name, "NAME", "submit",
          "name of the Job (default: a generated one); with --count each gets a number"),
+    TEXT("--queue", NULL, submit.queue, "NAME", "run",
+         "LocalQueue of the namespace (default: the only one there is)"),
+    TEXT("--name", NULL, submit.name, "NAME", "run",
+         "name of the Job (default: the program's name and a generated part)"),
+    TEXT("--array", NULL, run.array, "N[%K]", "run",
+         "run it N times, at most K at a time and as many as there is quota for; "
+         "JOB_COMPLETION_INDEX says which one it is, from 0"),
+    LIST("--after", NULL, run.after, "JOB", "run",
+         "not before this Job is complete; it fails when that one fails; may be repeated; in "
+         "standalone mode"),
+    LIST("--env", NULL, run.env, "NAME[=VALUE]", "run",
+         "environment variable, without a value as it is here; may be repeated"),
+    TEXT("--workdir", NULL, run.workdir, "DIR", "run",
+         "where it starts (default: this directory, where the server is local)"),
+    TEXT("--image", NULL, run.image, "IMAGE", "run", "container image; needed on a cluster"),
+    SWITCH("--follow", "-f", logs, "run",
+           "print what it prints until it has ended, and exit with its code"),
     NUMBER("--count", count, "N", "submit", "how many Jobs (default: 1)"),
     NUMBER("--parallelism", submit.parallelism, "N", "submit",
            "pods that run and have to succeed (default: 1)"),
     NUMBER("--min-parallelism", submit.min_parallelism, "N", "submit",
            "start with as few pods as this when there is no quota for all"),
-    TEXT("--cpu", NULL, submit.cpu, "QUANTITY", "submit", "of each pod (default: 1)"),
-    TEXT("--memory", NULL, submit.memory, "QUANTITY", "submit", "of each pod"),
-    TEXT("--gpu", NULL, submit.gpu, "N", "submit", "nvidia.com/gpu of each pod"),
-    LIST("--request", NULL, submit.requests, "NAME=QUANTITY", "submit",
+    TEXT("--cpu", NULL, submit.cpu, "QUANTITY", "submit run", "of each pod (default: 1)"),
+    TEXT("--memory", NULL, submit.memory, "QUANTITY", "submit run", "of each pod"),
+    TEXT("--gpu", NULL, submit.gpu, "N", "submit run", "nvidia.com/gpu of each pod"),
+    LIST("--request", NULL, submit.requests, "NAME=QUANTITY", "submit run",
          "another resource of each pod; may be repeated"),
-    TEXT("--priority-class", NULL, submit.priority_class, "NAME", "submit",
+    TEXT("--priority-class", NULL, submit.priority_class, "NAME", "submit run",
          "WorkloadPriorityClass"),
-    TEXT("--time-limit", NULL, submit.time_limit, "DURATION", "submit",
+    TEXT("--time-limit", NULL, submit.time_limit, "DURATION", "submit run",
          "deactivate it when it was admitted for so long, such as 90m"),
     TEXT("--topology-required", NULL, submit.topology_required, "LEVEL", "submit",
          "all pods in one domain of this level, such as cloud.provider.com/rack"),
     TEXT("--topology-preferred", NULL, submit.topology_preferred, "LEVEL", "submit",
          "the same where they fit, else in as few domains as possible"),
-    LIST("--label", NULL, submit.labels, "NAME=VALUE", "submit", "of the Job; may be repeated"),
-    LIST("--annotation", NULL, submit.annotations, "NAME=VALUE", "submit",
+    LIST("--label", NULL, submit.labels, "NAME=VALUE", "submit run", "of the Job; may be repeated"),
+    LIST("--annotation", NULL, submit.annotations, "NAME=VALUE", "submit run",
          "of the Job; may be repeated"),
     TEXT("--run-for", NULL, submit.run_for, "DURATION", "submit",
          "how long its pods run in standalone mode (default: 1s)"),
     SWITCH("--fail", NULL, submit.fail, "submit", "it fails then, in standalone mode"),
-    WORD("--dry-run", dry_run_name, "none|client|server", "submit delete stop resume " CREATE,
+    WORD("--dry-run", dry_run_name, "none|client|server", "submit run delete stop resume " CREATE,
          "store nothing: let the server check it (also without a value), or send it nothing; -o "
          "yaml "
          "shows what it would be"),
     SWITCH("--wait", NULL, wait, "submit", "until the Jobs have ended; exit code 1 if one failed"),
+    SWITCH("--wait", NULL, wait, "run", "until it has ended, and exit with its code"),
     SWITCH("--wait", NULL, wait, "drain", "until no workload holds quota, and say how many do"),
     TEXT("--timeout", NULL, timeout, "DURATION", "drain",
          "with --wait: give up after so long, such as 10m, with exit code 1 (default: never)"),
@@ -328,6 +348,19 @@ static void complete(struct sl_ctl *c)
     c->submit.ns = c->ns;
 }
 
+/* What `run` runs: the words behind "--", or all that are not options. */
+static enum sl_code take_program(struct sl_ctl *c, int rest_at, struct sl_error *e)
+{
+    if (rest_at > 0 && c->arguments.count > 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "run: \"%.64s\" before --: the command goes behind it",
+                            c->arguments.items[0]);
+    }
+    c->run.words = rest_at > 0 ? c->argv + rest_at : (char *const *)c->arguments.items;
+    c->run.word_count = rest_at > 0 ? (unsigned)(c->argc - rest_at) : c->arguments.count;
+    return SL_CODE_OK;
+}
+
 static void take_dry_run(struct sl_ctl *c)
 {
     const char *name = c->dry_run_name == NULL ? "none" : c->dry_run_name;
@@ -377,7 +410,8 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     struct sl_flags flags = {.table = table,
                              .table_count = TABLE_COUNT,
                              .options = out,
-                             .scope = scope[0] == '\0' ? NULL : scope};
+                             .scope = scope[0] == '\0' ? NULL : scope,
+                             .keeps_rest = found != NULL && found->run == sl_ctl_run};
     if (sl_flags_parse(&flags, argc, argv, e) != SL_CODE_OK) {
         return hint(e);
     }
@@ -396,5 +430,8 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     }
     flags.scope = scope;
     code = check_scope(&flags, out->command, e);
+    if (code == SL_CODE_OK && command->run == sl_ctl_run) {
+        code = take_program(out, flags.rest_at, e);
+    }
     return code == SL_CODE_OK ? parse_output(out, command->outputs, e) : code;
 }

@@ -228,6 +228,10 @@ enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], st
         enum sl_code code = SL_CODE_OK;
         if (!flags_ended && strcmp(word, "--") == 0) {
             flags_ended = true;
+            f->rest_at = w.at + 1;
+            if (f->keeps_rest) {
+                return SL_CODE_OK;
+            }
         } else if (flags_ended || word[0] != '-' || word[1] == '\0') {
             code = list_add(&f->arguments, word, "arguments", e);
         } else {

@@ -49,6 +49,8 @@ struct sl_flags {
     void *options;                 /* where the values go */
     const char *scope;             /* whose options they are; NULL: it is not known yet */
     bool one_dash;                 /* -name is --name, as programs written in Go take it */
+    bool keeps_rest;               /* what is behind "--" is no argument */
+    int rest_at;                   /* then: where that begins; 0: there is no "--" */
     struct sl_flag_list arguments; /* what was not an option */
     bool given[SL_FLAGS_MAX];      /* the rows that were used */
 };

@@ -6,7 +6,7 @@
 #ifndef SL_CLI_CTL_H
 #define SL_CLI_CTL_H
 #include "cli/common/make.h"
-#include "cli/common/submit.h"
+#include "cli/common/run.h"
 #include "cli/remote/remote.h"
 #include "cli/remote/simulate.h"
 #include <stdio.h>
@@ -59,7 +59,8 @@ struct sl_ctl {
     int64_t count;
     const char *dry_run_name;
     enum sl_dry_run dry_run;
-    bool wait;
+    struct sl_run run; /* beside `submit` */
+    bool wait, logs;
     const char *timeout;
     struct sl_make_cluster_queue queue; /* create */
     struct sl_make_flavor flavor;
@@ -143,7 +144,7 @@ int sl_ctl_delete(struct sl_ctl *c);
 int sl_ctl_get(struct sl_ctl *c);
 int sl_ctl_describe(struct sl_ctl *c);
 int sl_ctl_watch(struct sl_ctl *c);
-int sl_ctl_submit(struct sl_ctl *c);
+int sl_ctl_submit(struct sl_ctl *c), sl_ctl_run(struct sl_ctl *c);
 int sl_ctl_pending(struct sl_ctl *c);
 int sl_ctl_why(struct sl_ctl *c);
 int sl_ctl_what_if(struct sl_ctl *c);

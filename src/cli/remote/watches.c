@@ -153,8 +153,8 @@ static void watch(struct collection *c)
     struct sl_buf path = {0};
     c->stream = curl_easy_init();
     SL_ASSERT(c->stream != NULL);
-    sl_buf_print(&path, "%s?watch=true&allowWatchBookmarks=true&resourceVersion=%s", c->path,
-                 c->version);
+    sl_buf_print(&path, "%s%cwatch=true&allowWatchBookmarks=true&resourceVersion=%s", c->path,
+                 strchr(c->path, '?') == NULL ? '?' : '&', c->version);
     sl_remote_prepare(c->all->remote, c->stream, path.data, &c->url);
     curl_easy_setopt(c->stream, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(c->stream, CURLOPT_WRITEDATA, c);

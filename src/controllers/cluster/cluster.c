@@ -18,15 +18,17 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
     sl_pods_init(&c->makers, client, events, c->pods);
     sl_scheduler_init(&c->scheduler, client, events, c->pods, c->nodes);
     sl_kubelet_init(&c->kubelet, client, events, c->pods, c->nodes);
+    sl_dependencies_init(&c->dependencies, client, events);
     struct sl_reconciler *const parts[] = {
-        &c->makers.jobs,  &c->ungater.workloads, &c->ungater.late, &c->scheduler.pods,
-        &c->kubelet.pods, &c->recovery.pods,     &c->slices.slices};
+        &c->makers.jobs,  &c->ungater.workloads, &c->ungater.late,  &c->scheduler.pods,
+        &c->kubelet.pods, &c->recovery.pods,     &c->slices.slices, &c->dependencies.jobs};
     memcpy(c->parts, parts, sizeof c->parts);
 }
 
 void sl_cluster_fini(struct sl_cluster *c)
 {
     SL_PRE(c != NULL);
+    sl_dependencies_fini(&c->dependencies);
     sl_kubelet_fini(&c->kubelet);
     sl_scheduler_fini(&c->scheduler);
     sl_pods_fini(&c->makers);
@@ -89,6 +91,9 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
     case SL_KIND_JOB:
         if (c->simulated && !c->processes) {
             sl_pods_observe_job(&c->makers, object, deleted);
+        }
+        if (c->simulated) {
+            sl_dependencies_observe(&c->dependencies, object);
         }
         break;
     default:

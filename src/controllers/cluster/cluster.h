@@ -2,9 +2,11 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Everything about pods and nodes together: the books of both, the ungaters, failure recovery and, in standalone mode,
- * what replaces a Kubernetes cluster: the makers of pods, the scheduler and the kubelets. */
+ * what replaces a Kubernetes cluster: the makers of pods, the scheduler and the kubelets, and what lets jobs run after
+ * others. */
 #ifndef SL_CONTROLLERS_CLUSTER_H
 #define SL_CONTROLLERS_CLUSTER_H
+#include "controllers/cluster/dependencies.h"
 #include "controllers/cluster/elastic_ungater.h"
 #include "controllers/cluster/kubelet.h"
 #include "controllers/cluster/pods.h"
@@ -12,7 +14,7 @@
 #include "controllers/cluster/scheduler.h"
 #include "controllers/cluster/ungater.h"
 
-#define SL_CLUSTER_PARTS 7
+#define SL_CLUSTER_PARTS 8
 struct sl_cluster {
     struct sl_podbook *pods;
     struct sl_nodebook *nodes;
@@ -25,6 +27,7 @@ struct sl_cluster {
     struct sl_pods makers;
     struct sl_scheduler scheduler;
     struct sl_kubelet kubelet;
+    struct sl_dependencies dependencies;
     struct sl_reconciler
         *parts[SL_CLUSTER_PARTS]; /* to be stepped only after every Node and Pod was seen */
 };
