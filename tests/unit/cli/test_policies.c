@@ -346,6 +346,22 @@ static void test_policies_for_all_jobs_do_not_ask_for_a_queue(void **state)
     sl_json_free(all);
 }
 
+/* With the feature gate the annotation counts, in Jobs and Workloads. */
+static void test_policies_warn_of_elastic_jobs_where_none_can_be(void **state)
+{
+    (void)state;
+    load_all();
+    for (int on = 0; on < 2; on++) {
+        struct sl_json *all = made(&(struct sl_job_rules){.elastic = on == 1}, 36);
+        const struct sl_json *policy =
+            object(all, "ValidatingAdmissionPolicy", "sluice-idle-fields");
+        const struct sl_json *variable =
+            sl_json_find_by(sl_json_path(policy, "spec.variables"), "name", "elastic");
+        assert_string_equal(sl_json_path_text(variable, "expression", ""), on ? "true" : "false");
+        sl_json_free(all);
+    }
+}
+
 static void test_policies_are_for_the_namespaces_of_the_configuration(void **state)
 {
     (void)state;
@@ -463,6 +479,7 @@ int main(void)
         cmocka_unit_test_teardown(test_policies_know_kinds_of_ones_own, forget),
         cmocka_unit_test_teardown(test_policies_refuse_what_a_file_refuses, forget),
         cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),
+        cmocka_unit_test_teardown(test_policies_warn_of_elastic_jobs_where_none_can_be, forget),
         cmocka_unit_test_teardown(test_policies_are_for_the_namespaces_of_the_configuration,
                                   forget),
         cmocka_unit_test_teardown(test_policies_are_of_the_version_that_is_served, forget),
