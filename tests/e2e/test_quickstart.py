@@ -43,6 +43,27 @@ class Quickstart(unittest.TestCase):
         self.assertRegex(text, r"\b0 created")
         self.assertRegex(text, r"All 40 workloads have finished")
 
+    def test_commands_are_run_where_that_is_asked_for(self):
+        out = self.home / "processes"
+        with open(out, "wb") as sink:
+            process = subprocess.Popen(["deploy/examples/run.sh", str(BUILD)], cwd=ROOT, stdout=sink, stderr=sink,
+                                       start_new_session=True,
+                                       env={**os.environ, "DATA": str(self.home / "data"), "LISTEN": self.listen, "RUN": "processes"})
+            try:
+                eventually(lambda: "Ctrl-C stops it" in out.read_text() or process.poll() is not None, seconds=150,
+                           what="the end of the example")
+                kubectl = [KUBECTL, "--kubeconfig", str(self.home / "data/kubeconfig")]
+                log = subprocess.run([*kubectl, "logs", "job/report"], capture_output=True, text=True, timeout=60)
+                self.assertEqual(log.stdout, "step 1 of 3\nstep 2 of 3\nstep 3 of 3\n", log.stderr)
+                os.killpg(process.pid, signal.SIGINT)
+                self.assertEqual(process.wait(20), 0)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        self.assertIn("All 3 workloads have finished", out.read_text())
+        self.assertNotIn("has no effect", out.read_text())
+
     def test_another_server_at_the_address_is_not_taken_for_ones_own(self):
         other = Daemon().start()
         self.addCleanup(other.close)

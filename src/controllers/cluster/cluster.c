@@ -89,7 +89,7 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
         sl_elastic_ungater_observe_workload(&c->slices, object, deleted);
         break;
     case SL_KIND_JOB:
-        if (c->simulated && !c->processes) {
+        if (c->simulated) {
             sl_pods_observe_job(&c->makers, object, deleted);
         }
         if (c->simulated) {

@@ -362,7 +362,7 @@ void sl_pods_observe_job(struct sl_pods *p, const struct sl_json *job, bool dele
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(job), sl_object_name(job), key);
     bool has = sl_podbook_first(p->book, SL_PODS_OF_JOB, key) != NULL;
-    if (!deleted && (sl_job_has_pods(job) || has)) {
+    if (!deleted && !p->off && (sl_job_has_pods(job) || has)) {
         sl_work_add(p->jobs.work, key, SL_WORK_NOW);
     }
 }

@@ -15,6 +15,7 @@ struct sl_pods {
     struct sl_reconciler jobs;
     const struct sl_podbook *book; /* lent */
     uint64_t made;                 /* pods so far: no two names are alike */
+    bool off;                      /* others make the pods of all Jobs */
 };
 void sl_pods_init(struct sl_pods *p, const struct sl_client *client, struct sl_recorder *events,
                   const struct sl_podbook *book);

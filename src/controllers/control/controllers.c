@@ -128,7 +128,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     sl_parents_init(&c->parents, &c->jobs, client, c->events);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
-    c->cluster.processes = options->processes;
+    c->cluster.processes = c->cluster.makers.off = options->processes;
     c->cluster.recovery.on = options->force_lost_pods;
     c->jobs.meters = c->cluster.ungater.meters = c->cluster.slices.meters = &c->workloads.meters;
     c->runner.slices = &c->cluster.slices;
