@@ -32,6 +32,16 @@ static bool spared(const char *ns)
     return strcmp(ns, "kube-system") == 0 || strcmp(ns, "kueue-system") == 0;
 }
 
+/* By the label that their makers give them. */
+static void select_pods(struct sl_json *job)
+{
+    struct sl_json *spec = sl_json_path_make(job, "spec");
+    if (sl_json_get(spec, "selector") == NULL) {
+        sl_json_set_text(sl_json_path_make(spec, "selector.matchLabels"),
+                         "batch.kubernetes.io/controller-uid", sl_object_uid(job));
+    }
+}
+
 /* Is the object of that kind controlled by a job that is there? What that one has made runs with it; a name alone is no owner. */
 static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *object)
 {
@@ -46,16 +56,6 @@ static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *
     return job &&
            sl_rows_has(s, kind, sl_object_namespace(object), sl_json_path_text(owner, "name", ""),
                        sl_json_path_text(owner, "uid", ""));
-}
-
-/* By the label that their makers give them. */
-static void select_pods(struct sl_json *job)
-{
-    struct sl_json *spec = sl_json_path_make(job, "spec");
-    if (sl_json_get(spec, "selector") == NULL) {
-        sl_json_set_text(sl_json_path_make(spec, "selector.matchLabels"),
-                         "batch.kubernetes.io/controller-uid", sl_object_uid(job));
-    }
 }
 
 /* A Job that is queued starts suspended by its defaults. */
