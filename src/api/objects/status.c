@@ -38,8 +38,8 @@ void sl_status_sum_up(const struct sl_error *e, enum sl_kind kind, const char *n
 /* Errors that are about the request, and not about an object. */
 static bool is_of_request(enum sl_code code)
 {
-    return code == SL_CODE_BAD_REQUEST || code == SL_CODE_NOT_ACCEPTABLE || code == SL_CODE_GONE ||
-           code == SL_CODE_TOO_LARGE || code == SL_CODE_UNSUPPORTED_MEDIA;
+    int http = sl_code_http(code);
+    return http == 400 || http == 406 || http == 410 || http == 413 || http == 415;
 }
 
 /* Kubernetes names the kind where an object is invalid, and the resource everywhere else. What is invalid without a cause,
