@@ -72,11 +72,10 @@ enum sl_decision_kind {
     SL_DECIDE_DEACTIVATE, /* spec.active must become false */
     SL_DECIDE_REQUEUE,    /* Requeued=True: backoff over, reactivated, queue restarted */
     SL_DECIDE_DELETE,     /* kept long enough: the object is to be deleted; there is no patch */
-    SL_DECIDE_PLACE, /* where its pods stand, what of its topology is still open, which of its nodes
-                             have failed, or until when it waits: written, not worth an Event */
+    SL_DECIDE_PLACE,      /* where its pods stand, or are not to: written, not worth an Event */
     SL_DECIDE_UNPLACED, /* the second pass found no place and will try again: an Event, no patch */
     SL_DECIDE_LATE,     /* evicted long ago, and its job has not stopped: an Event, no patch */
-    SL_DECIDE_FINISH /* another slice of its job has taken its place: Finished=True, after the reservation of that */
+    SL_DECIDE_FINISH    /* a slice took its place: Finished=True, after the reservation of that */
 };
 struct sl_decision {
     uint64_t sequence; /* of the journal */

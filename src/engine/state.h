@@ -126,11 +126,7 @@ struct sl_workload_entry {
     int64_t limited_ms;        /* when a timer ends its execution, SL_NEVER = none */
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
-    char *slice_of;             /* the key of the Workload whose place it takes; NULL = of none */
-    sl_workload_id next_slice;  /* that takes the same place */
-    sl_workload_id replaces;    /* whose place it has taken, until that is written (slices.h) */
-    sl_workload_id replaced_by; /* who has taken its place */
-    uint32_t replaces_generation, replaced_by_generation;
+    struct sl_slice slice;
 };
 
 struct sl_queued_decision {
@@ -175,8 +171,8 @@ struct sl_engine {
     uint32_t flavor_cap, qnode_cap, workload_cap;
     struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
     struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
-    struct sl_map *slices;       /* key of a Workload -> who takes its place; NULL = nobody any */
-    struct sl_map *run_times;    /* uid of a job or Workload -> what it says: run_times.c */
+    struct sl_slices slices;
+    struct sl_map *run_times; /* uid of a job or Workload -> what it says: run_times.c */
     struct sl_timers timers;
     struct sl_queued_decision *decisions; /* a ring */
     uint32_t decision_first, decision_count, decision_cap;
@@ -193,17 +189,13 @@ struct sl_engine {
     struct sl_touched *touched;
     uint32_t touched_first, touched_count, touched_cap;
     sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
-    uint32_t granted_count;
-    sl_workload_id *sliced; /* slices that reserved in it, and those that slices name */
-    uint32_t sliced_count;
     sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
-    uint32_t restless_count;
+    uint32_t granted_count, restless_count;
     sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */
     void (*follow)(struct sl_engine *, sl_workload_id, const struct sl_transition *, int64_t);
-    char *lent;           /* the last name given out by sl_engine_next_touched */
-    int64_t woken_ms;     /* when the last cycle that only woke ran */
-    int64_t cycle_ms;     /* when the last cycle ran */
-    uint64_t idle_cycles; /* that decided nothing, since something was decided or changed */
+    char *lent;                 /* the last name given out by sl_engine_next_touched */
+    int64_t woken_ms, cycle_ms; /* when the last cycle that only woke ran, and the last one */
+    uint64_t idle_cycles;       /* that decided nothing, since something was decided or changed */
     struct sl_engine_counters counters;
 };
 

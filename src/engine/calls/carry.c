@@ -20,7 +20,7 @@
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
-/* Indexes follow the record. What belongs to no queue and may be queued again is an orphan, not
+/* Indexes agree with the record. What belongs to no queue and may be queued again is an orphan, not
  * parked. */
 static struct sl_transition carry_event(const struct sl_call_event *v)
 {

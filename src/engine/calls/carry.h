@@ -13,7 +13,7 @@ enum sl_status sl_carry_request_mask(const struct sl_call_request_mask *v);
 enum sl_status sl_carry_mask(const struct sl_call_mask *v);
 /* Amounts, and the nodes that its pods are on. */
 struct sl_transition sl_carry_restore(const struct sl_call_restore *v);
-/* Whose place it takes; nobody's when refused. */
+/* Whose place it takes; of none when refused. */
 enum sl_status sl_carry_slice(const struct sl_call_slice *v);
 enum sl_status sl_carry_sample(const struct sl_call_usage_sample *v);
 #endif

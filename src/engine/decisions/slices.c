@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- who names whom --------------------------------------------------------------------------- */
+/* --- which names which ------------------------------------------------------------------------ */
 
 static struct sl_workload_entry *entry_of(const struct sl_engine *g, sl_workload_id id)
 {
@@ -22,7 +22,7 @@ static struct sl_workload_entry *entry_of(const struct sl_engine *g, sl_workload
 /* The one that this names; SL_NO_ID = it is not there. */
 static sl_workload_id old_of(const struct sl_engine *g, sl_workload_id id)
 {
-    const char *key = g->workloads[id].slice_of;
+    const char *key = g->workloads[id].slice.of;
     sl_workload_id old = key == NULL ? SL_NO_ID : sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     return entry_of(g, old) == NULL ? SL_NO_ID : old;
 }
@@ -30,47 +30,48 @@ static sl_workload_id old_of(const struct sl_engine *g, sl_workload_id id)
 static sl_workload_id first_of(const struct sl_engine *g, const char *key)
 {
     union sl_map_value first;
-    return g->slices != NULL && sl_map_get(g->slices, key, &first) ? (sl_workload_id)first.number
-                                                                   : SL_NO_ID;
+    return g->slices.first != NULL && sl_map_get(g->slices.first, key, &first)
+               ? (sl_workload_id)first.number
+               : SL_NO_ID;
 }
 
 static void set_first(struct sl_engine *g, const char *key, sl_workload_id id)
 {
     if (id == SL_NO_ID) {
-        (void)sl_map_remove(g->slices, key, NULL);
+        (void)sl_map_remove(g->slices.first, key, NULL);
     } else {
-        sl_map_put(g->slices, key, (union sl_map_value){.number = id});
+        sl_map_put(g->slices.first, key, (union sl_map_value){.number = id});
     }
 }
 
 static void leave(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    sl_workload_id before = e->slice_of == NULL ? SL_NO_ID : first_of(g, e->slice_of);
+    sl_workload_id before = e->slice.of == NULL ? SL_NO_ID : first_of(g, e->slice.of);
     if (before == id) {
-        set_first(g, e->slice_of, e->next_slice);
+        set_first(g, e->slice.of, e->slice.next);
     }
     while (before != SL_NO_ID && before != id) {
         struct sl_workload_entry *b = &g->workloads[before];
-        before = b->next_slice;
-        b->next_slice = before == id ? e->next_slice : b->next_slice;
+        before = b->slice.next;
+        b->slice.next = before == id ? e->slice.next : b->slice.next;
     }
-    sl_mem_free(e->slice_of);
-    e->slice_of = NULL;
-    e->next_slice = SL_NO_ID;
+    sl_mem_free(e->slice.of);
+    e->slice.of = NULL;
+    e->slice.next = SL_NO_ID;
 }
 
 static void join(struct sl_engine *g, sl_workload_id id, const char *key)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    g->slices = g->slices == NULL ? sl_map_new() : g->slices;
-    e->slice_of = sl_mem_text(key);
-    e->next_slice = first_of(g, key);
+    g->slices.first = g->slices.first == NULL ? sl_map_new() : g->slices.first;
+    e->slice.of = sl_mem_text(key);
+    e->slice.next = first_of(g, key);
     set_first(g, key, id);
 }
 
 /* The core learns whose place it takes, and which flavors it keeps by that. */
-static void tell(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+static void link_up(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     sl_workload_id old = old_of(g, id);
     const struct sl_workload_entry *e = entry_of(g, old);
@@ -106,7 +107,7 @@ void sl_slice_take(struct sl_engine *g, sl_workload_id id, const struct sl_json 
 {
     SL_PRE(g != NULL);
     const char *key = key_in(g, id, object);
-    const char *was = g->workloads[id].slice_of;
+    const char *was = g->workloads[id].slice.of;
     if (key == was || (key != NULL && was != NULL && strcmp(key, was) == 0)) {
         return;
     }
@@ -114,7 +115,7 @@ void sl_slice_take(struct sl_engine *g, sl_workload_id id, const struct sl_json 
     if (key != NULL) {
         join(g, id, key);
     }
-    tell(g, id, now_ms);
+    link_up(g, id, now_ms);
 }
 
 void sl_slice_met(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -122,8 +123,8 @@ void sl_slice_met(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     SL_PRE(g != NULL);
     sl_workload_id slice = first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     while (slice != SL_NO_ID) {
-        tell(g, slice, now_ms);
-        slice = g->workloads[slice].next_slice;
+        link_up(g, slice, now_ms);
+        slice = g->workloads[slice].slice.next;
     }
 }
 
@@ -136,8 +137,8 @@ void sl_slice_drop(struct sl_engine *g, sl_workload_id id)
 void sl_slice_fini(struct sl_engine *g)
 {
     SL_PRE(g != NULL);
-    sl_map_free(g->slices);
-    sl_mem_free(g->sliced);
+    sl_map_free(g->slices.first);
+    sl_mem_free(g->slices.ids);
 }
 
 /* --- one has taken the place of another ---------------------------------------------------------- */
@@ -147,22 +148,22 @@ static struct sl_workload_entry *replaced_by(const struct sl_engine *g, sl_workl
                                              sl_workload_id *by)
 {
     const struct sl_workload_entry *e = entry_of(g, old);
-    *by = e == NULL ? SL_NO_ID : e->replaced_by;
+    *by = e == NULL ? SL_NO_ID : e->slice.by;
     struct sl_workload_entry *n = entry_of(g, *by);
-    return n != NULL && n->generation == e->replaced_by_generation ? n : NULL;
+    return n != NULL && n->generation == e->slice.by_generation ? n : NULL;
 }
 
 static void note(struct sl_engine *g, sl_workload_id id, sl_workload_id old)
 {
-    g->workloads[old].replaced_by = id;
-    g->workloads[old].replaced_by_generation = g->workloads[id].generation;
+    g->workloads[old].slice.by = id;
+    g->workloads[old].slice.by_generation = g->workloads[id].generation;
 }
 
 /* Its reservation is still to be written. */
 static void note_unwritten(struct sl_engine *g, sl_workload_id id, sl_workload_id old)
 {
-    g->workloads[id].replaces = old;
-    g->workloads[id].replaces_generation = g->workloads[old].generation;
+    g->workloads[id].slice.replaces = old;
+    g->workloads[id].slice.replaces_generation = g->workloads[old].generation;
 }
 
 static bool holds(sl_workload_id id)
@@ -180,10 +181,10 @@ void sl_slice_reserved(struct sl_engine *g, sl_workload_id id, sl_workload_id re
         sl_follow(g, replaced, ended, now_ms);
         sl_decide(g, replaced, SL_DECIDE_FINISH, now_ms);
     }
-    if (g->workloads[id].slice_of != NULL ||
+    if (g->workloads[id].slice.of != NULL ||
         first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id)) != SL_NO_ID) {
-        g->sliced = sl_mem_grow(g->sliced, g->sliced_count + 1, sizeof *g->sliced);
-        g->sliced[g->sliced_count++] = id;
+        g->slices.ids = sl_mem_grow(g->slices.ids, g->slices.count + 1, sizeof *g->slices.ids);
+        g->slices.ids[g->slices.count++] = id;
     }
 }
 
@@ -204,14 +205,14 @@ static sl_workload_id settle_pair(struct sl_engine *g, sl_workload_id id, int64_
 void sl_slice_end_cycle(struct sl_engine *g, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    for (uint32_t i = 0; i < g->sliced_count; i++) {
-        sl_workload_id old = settle_pair(g, g->sliced[i], now_ms);
+    for (uint32_t i = 0; i < g->slices.count; i++) {
+        sl_workload_id old = settle_pair(g, g->slices.ids[i], now_ms);
         if (old != SL_NO_ID) {
-            note_unwritten(g, g->sliced[i], old);
+            note_unwritten(g, g->slices.ids[i], old);
         }
-        sl_slice_met(g, g->sliced[i], now_ms); /* it has flavors now */
+        sl_slice_met(g, g->slices.ids[i], now_ms); /* it has flavors now */
     }
-    g->sliced_count = 0;
+    g->slices.count = 0;
 }
 
 void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -221,7 +222,7 @@ void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     sl_workload_id slice = first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     while (slice != SL_NO_ID) {
         (void)settle_pair(g, slice, now_ms);
-        slice = g->workloads[slice].next_slice;
+        slice = g->workloads[slice].slice.next;
     }
 }
 
@@ -230,8 +231,9 @@ void sl_slice_settle(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 sl_workload_id sl_slice_unwritten(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_workload_entry *e = entry_of(g, id);
-    const struct sl_workload_entry *old = e == NULL ? NULL : entry_of(g, e->replaces);
-    return old != NULL && old->generation == e->replaces_generation ? e->replaces : SL_NO_ID;
+    const struct sl_workload_entry *old = e == NULL ? NULL : entry_of(g, e->slice.replaces);
+    return old != NULL && old->generation == e->slice.replaces_generation ? e->slice.replaces
+                                                                          : SL_NO_ID;
 }
 
 bool sl_slice_waits(const struct sl_engine *g, sl_workload_id old)
@@ -251,7 +253,7 @@ bool sl_slice_in_vain(const struct sl_engine *g, sl_workload_id old)
 void sl_slice_written(struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
-    g->workloads[id].replaces = SL_NO_ID;
+    g->workloads[id].slice.replaces = SL_NO_ID;
 }
 
 void sl_slice_say(const struct sl_engine *g, sl_workload_id old, char out[static SL_MESSAGE_SIZE])

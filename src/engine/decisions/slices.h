@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workload slices, beside what policy/requests/slices.h decides of them: which Workload's annotation names which, told to
+/* Workload slices, beside what policy/requests/slices.h decides of them: which Workload's annotation names which, handed to
  * the core when either is there, and when the old one has flavors; and how the end of one whose place was taken is
  * written. The reservation of the new one is written first. Until then the object of the old one says that it holds its
  * quota, and a restart in between finds both: then the old one is finished. */
@@ -9,13 +9,13 @@
 #define SL_ENGINE_SLICES_H
 #include "engine/state.h"
 
-/* What a Workload is told by: NAMESPACE/NAME of the one whose place it takes. Kueue's, as all of it is. */
+/* The annotation: NAMESPACE/NAME of the one whose place it takes. Kueue's, as all of it is. */
 #define SL_SLICE_ANNOTATION "kueue.x-k8s.io/workload-slice-replacement-for"
 
-/* The object says whose place it takes, or nobody's. */
+/* The object says whose place it takes, or none. */
 void sl_slice_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                    int64_t now_ms);
-/* The record of that name is there, or is another one, or has other flavors: those that name it are told. */
+/* The record of that name is there, or is another one, or has other flavors: the core learns of it for those that name it. */
 void sl_slice_met(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* Its entry is dropped. */
 void sl_slice_drop(struct sl_engine *g, sl_workload_id id);

@@ -22,7 +22,6 @@
 #include "engine/quota/tallies.h"
 #include "engine/decisions/node_health.h"
 #include "engine/decisions/slices.h"
-#include "engine/events/revive.h"
 #include "engine/conditions/released.h"
 #include "engine/events/restand.h"
 #include "engine/decisions/standing.h"
@@ -585,19 +584,6 @@ void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struc
     }
     sl_rebuild_amend(g, id, object, now_ms);
     sl_standing_update(g, id, now_ms);
-}
-
-void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
-{
-    sl_tally_leave(g, id); /* with its record its requests end */
-    sl_send(g, id, now_ms, .kind = SL_EV_DELETE);
-    SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
-    sl_workload_id old = sl_slice_unwritten(g, id);
-    sl_slice_drop(g, id);
-    sl_workload_entry_drop(g, id, now_ms);
-    if (old != SL_NO_ID) {
-        sl_slice_revive(g, old, now_ms);
-    }
 }
 
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)

@@ -33,7 +33,7 @@ struct sl_journal_reader {
 
 #define CRC_STRIDE 8u
 
-/* tables[k][b]: what the byte b does to the checksum when k more bytes follow it. */
+/* tables[k][b]: what the byte b does to the checksum when k more bytes come after it. */
 static uint32_t tables[CRC_STRIDE][256];
 
 static void make_tables(void)

@@ -206,23 +206,22 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
     g->workloads = sl_mem_reach(g->workloads, &g->workload_cap, 256, id, sizeof *g->workloads);
     struct sl_workload_entry *e = &g->workloads[id];
     SL_ASSERT(e->uid == NULL);
-    *e = (struct sl_workload_entry){.uid = sl_mem_text(uid),
-                                    .next = SL_NO_ID,
-                                    .prev = SL_NO_ID,
-                                    .counted_at = SL_NO_ID,
-                                    .unadmitted_at = SL_NO_ID,
-                                    .held_at = SL_NO_ID,
-                                    .request_at = SL_NO_ID,
-                                    .next_slice = SL_NO_ID,
-                                    .replaces = SL_NO_ID,
-                                    .replaced_by = SL_NO_ID,
-                                    .backoff_ms = SL_NEVER,
-                                    .limited_ms = SL_NEVER,
-                                    .ready_ms = SL_NEVER,
-                                    .stop_ms = SL_NEVER,
-                                    .retain_ms = SL_NEVER,
-                                    .restrained_ms = SL_NEVER,
-                                    .object_generation = -1};
+    *e = (struct sl_workload_entry){
+        .uid = sl_mem_text(uid),
+        .next = SL_NO_ID,
+        .prev = SL_NO_ID,
+        .counted_at = SL_NO_ID,
+        .unadmitted_at = SL_NO_ID,
+        .held_at = SL_NO_ID,
+        .request_at = SL_NO_ID,
+        .slice = {.next = SL_NO_ID, .replaces = SL_NO_ID, .by = SL_NO_ID},
+        .backoff_ms = SL_NEVER,
+        .limited_ms = SL_NEVER,
+        .ready_ms = SL_NEVER,
+        .stop_ms = SL_NEVER,
+        .retain_ms = SL_NEVER,
+        .restrained_ms = SL_NEVER,
+        .object_generation = -1};
     g->counters.workloads++;
     return e;
 }

@@ -45,6 +45,7 @@ void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struc
                              int64_t now_ms);
 /* How long it may run; 0 = for ever. */
 int64_t sl_event_limit_ms(const struct sl_json *workload);
+/* revive.c */
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* rebuild.c: bring a record that was just created to what its object says was decided before. */
 void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,

@@ -111,6 +111,20 @@ struct sl_topology_ask {
     } layers[SL_LAYERS_MAX];
 };
 
+/* Of a workload that is a slice of its job, or that a slice names (engine/decisions/slices.h). */
+struct sl_slice {
+    char *of;                /* the key of the Workload whose place it takes; NULL = of none */
+    sl_workload_id next;     /* that takes the same place */
+    sl_workload_id replaces; /* whose place it has taken, until that is written */
+    sl_workload_id by;       /* that has taken its place */
+    uint32_t replaces_generation, by_generation;
+};
+struct sl_slices {
+    struct sl_map *first; /* key of a Workload -> which takes its place; NULL = there is none */
+    uint32_t count;       /* in the running cycle: */
+    sl_workload_id *ids;  /* slices that reserved, and those that slices name */
+};
+
 struct sl_pod_set {
     char *name;
     uint32_t constraint; /* see constraints.h */

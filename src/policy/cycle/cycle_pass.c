@@ -50,8 +50,7 @@ static void begin_assignment(sl_workload_id id, sl_qnode_id queue)
     sl_assignment.reason = SL_PENDING_TOPOLOGY_FAILED;
     sl_assignment.borrow_height = 0;
     sl_assignment.pod_set_count = 0;
-    sl_assignment.choice_count = 0;
-    sl_assignment.need_count = 0;
+    sl_assignment.choice_count = sl_assignment.need_count = 0;
     sl_assignment.detail_count = 0;
     sl_assignment.details_left_out = 0;
     sl_assignment.attempt_count = 0;

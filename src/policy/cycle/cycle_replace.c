@@ -54,7 +54,7 @@ static bool add_usage(sl_cell_id cell, int64_t amount)
     return true;
 }
 
-/* All that was chosen, whoever holds it now. */
+/* All that was chosen, held already or not. */
 /*@ requires sound: AssignmentSound && ChoicesSound; terminates \true; exits \false;
     assigns USAGE; */
 static bool fill_usage(void)
@@ -75,7 +75,8 @@ static bool fill_usage(void)
 
 /*@ requires ready: StepReady && AssignmentSound && ChoicesSound;
     requires known: old < SL_WORKLOADS_MAX && sl_plan.workload < SL_WORKLOADS_MAX;
-    terminates \true; exits \false; assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_SETTLED, SL_SERVED;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, SL_QUOTA, SL_RECORDS, SL_BOOKED, SL_SETTLED, SL_SERVED;
     ensures ready: StepReady;
     ensures same: sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 static void replace(sl_workload_id old)

@@ -44,7 +44,8 @@ bool sl_cycle_replaces_still(uint32_t entry);
     requires named: sl_plan.workload == sl_cycle_outcome.workload &&
       sl_plan.workload < SL_WORKLOADS_MAX;
     terminates \true; exits \false;
-    assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_SETTLED, SL_SERVED; ensures ready: StepReady;
+    assigns sl_hidden, sl_cycle_outcome, SL_QUOTA, SL_RECORDS, SL_BOOKED,
+      SL_SETTLED, SL_SERVED; ensures ready: StepReady;
     ensures same: sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 void sl_cycle_commit(uint32_t entry);
 

@@ -121,7 +121,7 @@ static bool allowed_reclaim(sl_workload_id holder, enum sl_preempt_reclaim recla
                                          sl_order_lower(holder, sl_preemption_question.preemptor));
 }
 
-/* The slice whose place it takes ends with that: it is nobody's victim then. */
+/* The slice whose place it takes ends with that: it is no victim then. */
 /*@ requires usage: UsageCountsValid; terminates \true; exits \false; assigns \nothing; */
 static bool is_replaced(sl_workload_id holder, sl_qnode_id queue)
 {

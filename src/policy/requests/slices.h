@@ -21,7 +21,7 @@
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_slices_set(sl_workload_id id, sl_workload_id old, uint32_t generation);
 /* Its pod set of that index has this flavor. Refused: UNKNOWN_WORKLOAD, BAD_ARGUMENT (it takes
- * nobody's place, or keeps too many), FULL_WORKLOADS. */
+ * no place, or keeps too many), FULL_WORKLOADS. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_slices_keep(sl_workload_id id, uint32_t pod_set,
                               sl_flavor_id flavor) SL_MUST_CHECK;
@@ -32,14 +32,14 @@ void sl_slices_forget(sl_workload_id id);
 /* --- questions --- */
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_slices_is(sl_workload_id id);
-/* Whose place it would take now in this queue; SL_NO_ID = nobody's: it is tried like any other. */
+/* Whose place it would take now in this queue; SL_NO_ID = of none: it is tried like any other. */
 /*@ requires usage: UsageCountsValid; terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
 sl_workload_id sl_slices_old(sl_workload_id id, sl_qnode_id queue);
 /* May the pod set be given this flavor, if it takes the place of the old one? */
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_slices_may_have(sl_workload_id id, uint32_t pod_set, sl_flavor_id flavor);
-/* What the old one (SL_NO_ID: nobody) holds of a cell. */
+/* What the old one (SL_NO_ID: none) holds of a cell. */
 /*@ requires usage: UsageCountsValid; terminates \true; exits \false; assigns \nothing;
     ensures range: 0 <= \result <= SL_AMOUNT_MAX; */
 int64_t sl_slices_held(sl_workload_id old, sl_cell_id cell);
