@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Digests (FIPS 180-4) in hexadecimal, by GnuTLS. They only make the names that Kueue would give; nothing relies on
- * them for security. */
+/* Digests (FIPS 180-4) in hexadecimal, by GnuTLS. They make the names that Kueue would give; SHA-256 is what is kept of tokens. */
 #ifndef SL_BASE_DIGEST_H
 #define SL_BASE_DIGEST_H
 #include <stddef.h>

@@ -89,7 +89,10 @@ bool sl_entry_check_lengths(struct sl_request *r, struct MHD_Connection *connect
 
 static enum sl_verdict refuse(struct sl_request *r, const struct sl_error *e)
 {
-    r->route = (struct sl_route){.kind = SL_KIND_COUNT, .ns = "", .name = ""};
+    sl_request_route(r);
+    if (e->code != SL_CODE_FORBIDDEN || r->route.target != SL_TARGET_OBJECTS) {
+        r->route = (struct sl_route){.kind = SL_KIND_COUNT, .ns = "", .name = ""};
+    }
     r->accept = sl_accept_parse(r->accept_text);
     sl_answer_error(r, e);
     return SL_VERDICT_REFUSE;
@@ -103,11 +106,15 @@ enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connec
     if (guard->ask == NULL || is_open(r->path)) {
         return SL_VERDICT_PASS;
     }
+    struct sl_attributes about;
+    sl_request_attributes(r, &about);
     struct sl_call call = {.method = r->method,
                            .path = r->path,
                            .peer = peer,
                            .each_header = each_header,
-                           .self = connection};
+                           .self = connection,
+                           .about = &about,
+                           .user = &r->user};
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (info != NULL && info->tls_session != NULL) {

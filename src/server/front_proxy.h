@@ -10,6 +10,7 @@
 #include <gnutls/gnutls.h>
 
 #include "api/json/json.h"
+#include "server/attributes.h"
 
 /* What is looked at of a request. */
 typedef void sl_header_fn(void *context, const char *name, const char *value);
@@ -20,6 +21,8 @@ struct sl_call {
     const char *peer;            /* sl_connection_peer */
     void (*each_header)(const struct sl_call *call, sl_header_fn *visit, void *context);
     void *self; /* for each_header */
+    const struct sl_attributes *about;
+    const struct sl_user **user; /* users.h: the guard says here who it is, where it knows that */
 };
 
 struct sl_front_proxy; /* at first it accepts no client */

@@ -172,9 +172,29 @@ static void add_page_headers(struct MHD_Response *response, const struct sl_answ
     }
 }
 
+static void note_act(const struct exchange *x)
+{
+    const struct sl_request *r = &x->request;
+    const struct sl_server_audit *audit = &x->server->audit;
+    struct sl_attributes about;
+    if (audit->note == NULL) {
+        return;
+    }
+    sl_request_attributes(r, &about);
+    if (!sl_attributes_only_read(&about) || r->answer.status == 401 || r->answer.status == 403) {
+        const struct sl_server_act act = {.user = r->user == NULL ? "" : r->user->name,
+                                          .verb = about.verb,
+                                          .path = r->path,
+                                          .dry_run = sl_request_arg(r, "dryRun", "")[0] != '\0',
+                                          .code = r->answer.status};
+        audit->note(audit->context, &act);
+    }
+}
+
 static enum MHD_Result queue_answer(struct exchange *x)
 {
     struct sl_answer *a = &x->request.answer;
+    note_act(x);
     if (is_known(x)) {
         a->status = 304;
         sl_buf_reset(&a->body);

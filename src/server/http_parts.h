@@ -28,6 +28,7 @@ struct exchange { /* one request on its way */
 struct sl_server {
     struct sl_rest rest;
     struct sl_server_guard guard;
+    struct sl_server_audit audit;
     struct MHD_Daemon *daemon;
     struct sl_connections *connections;
     uint64_t told, tell_at_ms; /* of connections that were ended for others */

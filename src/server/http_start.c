@@ -95,6 +95,7 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
     server->bodies_max = or_preset(o->bodies_bytes_max, BODIES_BYTES_MAX);
     server->allow_remote = o->allow_remote;
     server->guard = o->guard;
+    server->audit = o->audit;
     server->rest =
         (struct sl_rest){.store = store,
                          .hook_count = o->hook_count,

@@ -279,8 +279,10 @@ static void route_plain(struct sl_request *r)
 
 static bool is_access_review(const struct sl_request *r)
 {
-    return is(r, 1, "authorization.k8s.io") && is(r, 2, "v1") && r->segment_count == 4 &&
-           (is(r, 3, SL_ACCESS_REVIEWS) || is(r, 3, SL_ACCESS_RULES));
+    bool rights = is(r, 1, "authorization.k8s.io") &&
+                  (is(r, 3, SL_ACCESS_REVIEWS) || is(r, 3, SL_ACCESS_RULES));
+    bool self = is(r, 1, "authentication.k8s.io") && is(r, 3, SL_ACCESS_SELF);
+    return (rights || self) && is(r, 2, "v1") && r->segment_count == 4;
 }
 
 void sl_request_route(struct sl_request *r)
@@ -315,4 +317,11 @@ void sl_request_route(struct sl_request *r)
     } else {
         route_plain(r);
     }
+}
+
+void sl_request_attributes(const struct sl_request *r, struct sl_attributes *out)
+{
+    SL_PRE(r != NULL && out != NULL);
+    const struct sl_attributes_path path = {r->path, r->segments, r->segment_count};
+    *out = sl_attributes_of(r->method, &path, sl_request_flag(r, "watch"));
 }

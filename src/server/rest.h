@@ -8,6 +8,7 @@
 #define SL_SERVER_REST_H
 #include "api/fields/managed.h"
 #include "server/server.h"
+#include "server/users.h"
 
 #define SL_BODY_BYTES_MAX (3u << 19) /* more than that etcd does not take either */
 #define SL_BODY_WEIGHT_MAX 16384u    /* of its values: json.h */
@@ -68,7 +69,7 @@ enum sl_target {
     SL_TARGET_RESOURCES,     /* /api/v1, /apis/GROUP/VERSION */
     SL_TARGET_OPENAPI_V2,
     SL_TARGET_OPENAPI_V3,
-    SL_TARGET_ACCESS, /* /apis/authorization.k8s.io/v1/selfsubject... */
+    SL_TARGET_ACCESS, /* /apis/{authorization,authentication}.k8s.io/v1/selfsubject... */
     SL_TARGET_OBJECTS
 };
 struct sl_route {
@@ -93,6 +94,7 @@ struct sl_request {
     size_t segment_count;
     struct sl_arg args[SL_QUERY_ARGS_MAX];
     size_t arg_count;
+    const struct sl_user *user; /* NULL: of a client that need not say who it is */
     char *accept_text, *content_type, *user_agent; /* headers; owned, NULL when absent */
     struct sl_accept accept;
     struct sl_buf body;
@@ -206,6 +208,8 @@ void sl_discovery_serve(struct sl_request *r);
 void sl_openapi_serve(struct sl_request *r);
 #define SL_ACCESS_REVIEWS "selfsubjectaccessreviews"
 #define SL_ACCESS_RULES "selfsubjectrulesreviews"
+#define SL_ACCESS_SELF "selfsubjectreviews"
+void sl_request_attributes(const struct sl_request *r, struct sl_attributes *out);
 void sl_access_serve(struct sl_request *r);
 bool sl_logs_asked(
     const struct sl_request *r); /* something of a pod's containers: its log, exec and the like */

@@ -89,6 +89,19 @@ struct sl_server_guard {
     void *context;
 };
 
+/* A write, or what was refused to a user or for want of one, when its answer is known. The texts are lent. */
+struct sl_server_act {
+    const char *user; /* "": none is known */
+    const char *verb; /* attributes.h */
+    const char *path; /* decoded, without the query */
+    bool dry_run;
+    int code; /* the answer's */
+};
+struct sl_server_audit {
+    void (*note)(void *context, const struct sl_server_act *act); /* NULL: nothing is noted */
+    void *context;
+};
+
 struct sl_tls;
 struct sl_server_options {
     const char *listen; /* "127.0.0.1:8088", "[::1]:0"; port 0 = any free one */
@@ -109,6 +122,7 @@ struct sl_server_options {
     struct sl_tls *tls;   /* NULL: plain HTTP; else lent until the server has ended */
     struct sl_server_guard guard;
     struct sl_server_logs logs;
+    struct sl_server_audit audit;
 };
 
 /* store may be NULL: then only hooks and health are served. Refuses with a clear error: bad

@@ -234,9 +234,13 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
     if (code != SL_CODE_OK || options->unconfined) {
         return code;
     }
-    const struct sl_confine_options confine = {.writable = options->data_dir,
-                                               .readable = options->tls_dir};
-    return sl_confine(&confine, e);
+    struct sl_buf users = {0}; /* the directory: the file may be replaced by another one */
+    sl_daemon_auth_print_dir(options, &users);
+    const struct sl_confine_options confine = {
+        .writable = options->data_dir, .readable = options->tls_dir, .readable_too = users.data};
+    code = sl_confine(&confine, e);
+    sl_buf_fini(&users);
+    return code;
 }
 
 static void close_all(struct daemon *d)

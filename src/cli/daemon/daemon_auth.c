@@ -3,6 +3,7 @@
 
 #include "cli/daemon/daemon_auth.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "api/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,9 +11,12 @@
 #include "server/bearer.h"
 #include "server/tls.h"
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define HOST_SIZE 256u
+#define IMPERSONATE "Impersonate-"
+#define OWNER "sluice-admin" /* whose token the daemon has made */
 
 /* By which address it is found: that of --listen, or, where it listens on all of them, the machine's name. */
 static void host_of(const char *listen, char host[static HOST_SIZE])
@@ -53,7 +57,8 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 {
     struct sl_buf path = {0};
     *auth = (struct sl_daemon_auth){.token = NULL};
-    if (!options->allow_remote && options->token_file == NULL && !options->run_processes) {
+    bool closed = options->allow_remote || options->run_processes;
+    if (!closed && options->token_file == NULL && options->users == NULL) {
         return SL_CODE_OK;
     }
     if (options->token_file != NULL) {
@@ -63,17 +68,78 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
     }
     enum sl_code code = sl_bearer_open(path.data, &auth->token, e);
     sl_buf_fini(&path);
-    return code == SL_CODE_OK ? open_tls(auth, options, e) : code;
+    auth->owner = (struct sl_user){.name = sl_mem_text(OWNER), .role = SL_ROLE_ADMIN};
+    code = code == SL_CODE_OK && options->users != NULL
+               ? sl_users_open(options->users, &auth->users, e)
+               : code;
+    code = code == SL_CODE_OK ? open_tls(auth, options, e) : code;
+    if (code == SL_CODE_OK) {
+        sl_daemon_audit_open(&auth->audit, options->data_dir);
+    }
+    return code;
+}
+
+static const struct sl_user *identify(struct sl_daemon_auth *auth, const struct sl_call *call)
+{
+    const char *token = sl_bearer_of(call);
+    if (sl_bearer_is(call, auth->token)) {
+        return &auth->owner;
+    }
+    return token != NULL && auth->users != NULL
+               ? sl_users_find(auth->users, token, sl_clock_now_ms())
+               : NULL;
+}
+
+static void find_impersonated(void *context, const char *name, const char *value)
+{
+    const char **user = context;
+    if (strncasecmp(name, IMPERSONATE, strlen(IMPERSONATE)) == 0) {
+        *user =
+            strcasecmp(name + strlen(IMPERSONATE), "User") == 0 || *user == NULL ? value : *user;
+    }
+}
+
+/* kubectl --as: what is asked as another user is not to be answered as this one. */
+static bool refuse_impersonation(const struct sl_call *call, const struct sl_user *user,
+                                 struct sl_error *e)
+{
+    const char *other = NULL;
+    call->each_header(call, find_impersonated, &other);
+    if (other == NULL) {
+        return false;
+    }
+    struct sl_attributes a = {.resource = true,
+                              .verb = "impersonate",
+                              .path = "",
+                              .group = "",
+                              .version = "",
+                              .ns = "",
+                              .kind = "users",
+                              .name = other,
+                              .subresource = ""};
+    (void)sl_attributes_forbid(&a, user->name, e);
+    return true;
 }
 
 static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_error *e)
 {
-    const struct sl_daemon_auth *auth = context;
-    if (sl_ui_asked(call) || sl_bearer_is(call, auth->token)) {
+    struct sl_daemon_auth *auth = context;
+    if (sl_ui_asked(call)) {
         return SL_VERDICT_PASS;
     }
-    (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
-    return SL_VERDICT_REFUSE;
+    const struct sl_user *user = *call->user = identify(auth, call);
+    if (user == NULL) {
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
+        return SL_VERDICT_REFUSE;
+    }
+    if (refuse_impersonation(call, user, e)) {
+        return SL_VERDICT_REFUSE;
+    }
+    if (!sl_user_may(user, call->about)) {
+        (void)sl_attributes_forbid(call->about, user->name, e);
+        return SL_VERDICT_REFUSE;
+    }
+    return SL_VERDICT_PASS;
 }
 
 void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options *o)
@@ -82,6 +148,7 @@ void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options 
     if (auth->token != NULL) {
         o->tls = auth->tls;
         o->guard = (struct sl_server_guard){ask, auth};
+        o->audit = (struct sl_server_audit){sl_daemon_audit_note, &auth->audit};
     }
 }
 
@@ -135,7 +202,7 @@ enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
     sl_json_print_yaml(config, &text);
     enum sl_code code = sl_bearer_write(path.data, text.data, text.len, e);
     if (code == SL_CODE_OK) {
-        sl_log(SL_LOG_INFO, "only requests with the token are served", "server", server.data,
+        sl_log(SL_LOG_INFO, "only requests of known users are served", "server", server.data,
                "kubeconfig", path.data, NULL);
     }
     sl_json_free(config);
@@ -145,10 +212,25 @@ enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
     return code;
 }
 
+void sl_daemon_auth_print_dir(const struct sl_daemon_options *options, struct sl_buf *out)
+{
+    SL_PRE(options != NULL && out != NULL);
+    const char *slash = options->users == NULL ? NULL : strrchr(options->users, '/');
+    if (slash != NULL) {
+        sl_buf_add(out, options->users,
+                   slash == options->users ? 1 : (size_t)(slash - options->users));
+    } else if (options->users != NULL) {
+        sl_buf_text(out, ".");
+    }
+}
+
 void sl_daemon_auth_close(struct sl_daemon_auth *auth)
 {
     SL_PRE(auth != NULL);
+    sl_daemon_audit_close(&auth->audit);
     sl_tls_free(auth->tls);
+    sl_users_free(auth->users);
+    sl_mem_free(auth->owner.name);
     sl_mem_free(auth->token);
     *auth = (struct sl_daemon_auth){.token = NULL};
 }

@@ -2,15 +2,21 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Authentication of the standalone daemon: every user of this machine by plain HTTP; where it is
- * reached from elsewhere, runs commands, or on request, only clients with its token, over TLS. */
+ * reached from elsewhere, runs commands, or on request, only clients with its token, or one of its users', over TLS. Its
+ * token is that of an administrator; what others may is said by their roles. What they write is noted. */
 #ifndef SL_CLI_DAEMON_AUTH_H
 #define SL_CLI_DAEMON_AUTH_H
 #include "cli/daemon/daemon_options.h"
+#include "cli/daemon/daemon_audit.h"
 #include "server/server.h"
+#include "server/users.h"
 
 struct sl_daemon_auth {
     char *token; /* NULL: there is none, and no TLS */
     struct sl_tls *tls;
+    struct sl_user owner;   /* of the token */
+    struct sl_users *users; /* NULL: there is only the owner */
+    struct sl_daemon_audit audit;
 };
 /* Reads or makes the token and the certificate; what is made lies in the data directory, which exists. */
 enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
@@ -21,5 +27,7 @@ void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options 
 enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
                                   const struct sl_daemon_options *options, unsigned port,
                                   struct sl_error *e);
+/* Where the file of users is; nothing: there is none. */
+void sl_daemon_auth_print_dir(const struct sl_daemon_options *options, struct sl_buf *out);
 void sl_daemon_auth_close(struct sl_daemon_auth *auth);
 #endif

@@ -79,6 +79,8 @@ static const struct sl_flag table[] = {
     {"--token-file", NULL, SL_FLAG_TEXT, AT(options.token_file), "FILE", STANDALONE,
      "serve with TLS, and only requests with the token in FILE, which is made if missing; always "
      "so with --allow-remote (default then: token in the data directory)"},
+    {"--users", NULL, SL_FLAG_TEXT, AT(options.users), "FILE", STANDALONE,
+     "serve with TLS, and only the users in FILE, by their roles, and the token (docs: Users)"},
     {"--tls-dir", NULL, SL_FLAG_TEXT, AT(options.tls_dir), "DIR", STANDALONE,
      "tls.crt and tls.key, read again when they change (default: made in the data directory)"},
     {"--listen", NULL, SL_FLAG_TEXT, AT(options.listen), "ADDR:PORT", BOTH,
@@ -254,9 +256,9 @@ static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, str
 
 static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)
 {
-    if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL) {
+    if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL && o->users == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--tls-dir: with --standalone only beside --allow-remote or "
+                            "--tls-dir: with --standalone only beside --allow-remote, --users or "
                             "--token-file");
     }
     o->data_dir = o->data_dir == NULL ? "sluice-data" : o->data_dir;
@@ -293,11 +295,15 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
 {
     const struct {
         const char *flag, *value, *what;
-    } names[] = {
-        {"--data", o->data_dir, "directory"},     {"--config", o->config, "file"},
-        {"--adapters", o->adapters, "directory"}, {"--kubeconfig", o->kubeconfig, "file"},
-        {"--tls-dir", o->tls_dir, "directory"},   {"--context", o->context, "context"},
-        {"--token-file", o->token_file, "file"},  {"--check-config", o->check_config, "file"}};
+    } names[] = {{"--data", o->data_dir, "directory"},
+                 {"--config", o->config, "file"},
+                 {"--adapters", o->adapters, "directory"},
+                 {"--kubeconfig", o->kubeconfig, "file"},
+                 {"--tls-dir", o->tls_dir, "directory"},
+                 {"--context", o->context, "context"},
+                 {"--users", o->users, "file"},
+                 {"--token-file", o->token_file, "file"},
+                 {"--check-config", o->check_config, "file"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i].value != NULL && names[i].value[0] == '\0') {
             return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: the %s's name is empty", names[i].flag,

@@ -19,8 +19,9 @@ struct sl_daemon_options {
         listen; /* ADDR:PORT; port 0 = let the system choose. NULL in cluster mode: see metrics_port */
     bool allow_remote;
     const char
-        *token_file; /* standalone: only requests with the token in it are served, over TLS; NULL:
+        *token_file;   /* standalone: only requests with the token in it are served, over TLS; NULL:
                      * see allow_remote */
+    const char *users; /* standalone: a file of users, beside the one with the token; NULL: none */
     const char *config;        /* NULL: Kueue's defaults */
     const char *check_config;  /* only look at this one, whatever else is given */
     struct sl_zap zap;         /* as Kueue's manager takes them */

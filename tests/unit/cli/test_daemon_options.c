@@ -57,10 +57,15 @@ static void test_daemon_options_a_token_and_its_tls(void **state)
     assert_int_equal(PARSE("--standalone", "--token-file=f", "--tls-dir", "d"), SL_CODE_OK);
     assert_string_equal(o.token_file, "f");
     assert_string_equal(o.tls_dir, "d");
+    assert_null(o.users);
+    assert_int_equal(PARSE("--standalone", "--users", "u.yaml", "--tls-dir", "d"), SL_CODE_OK);
+    assert_string_equal(o.users, "u.yaml");
+    assert_int_equal(PARSE("--standalone", "--users="), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--users: the file's name is empty");
     assert_int_equal(PARSE("--standalone", "--allow-remote", "--tls-dir=d"), SL_CODE_OK);
     assert_null(o.token_file);
     assert_int_equal(PARSE("--standalone", "--tls-dir=d"), SL_CODE_BAD_REQUEST);
-    assert_has(e.text, "only beside --allow-remote or --token-file");
+    assert_has(e.text, "only beside --allow-remote, --users or --token-file");
     assert_int_equal(PARSE("--standalone", "--token-file="), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--token-file: the file's name is empty");
 }
