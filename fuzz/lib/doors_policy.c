@@ -5,6 +5,7 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/doors.h"
 #include "fuzz/lib/world.h"
+#include "policy/requests/preemption_gate.h"
 #include "policy/topology/assumed.h"
 #include "policy/fair/branches.h"
 #include "policy/preemption/candidates.h"
@@ -57,6 +58,8 @@ void door_demands(const struct door *d)
     sl_requests_set_single_pod(id, true);
     CHECK(!sl_requests_is_single_pod(id) && sl_requests_first_pod_set(id) == SL_NO_ID);
     CHECK(sl_requests_set_count(id) == 0);
+    sl_preemption_gate_set(id, true);
+    CHECK(!sl_preemption_gate_closed(id));
     REFUSED(sl_requests_add_pod_set(id, 1));
     REFUSED(sl_requests_set_min_count(id, 1));
     REFUSED(sl_requests_set_group(id, 1));

@@ -86,12 +86,12 @@ struct sl_workload_entry {
     sl_qnode_id request_at;    /* the ClusterQueue for whose flavors its requests were made */
     sl_workload_id next, prev; /* of the same LocalQueue */
     enum sl_standing standing; /* how it is counted, and where */
-    sl_qnode_id counted_at, unadmitted_at;
-    sl_qnode_id held_at; /* the ClusterQueue whose quota it holds */
-    bool wants_active;   /* spec.active */
-    bool gate_untold;    /* its object does not say yet that its gates hold it back */
-    bool paused;         /* its reservation could not be written: out of the queue for a while */
-    bool rewrite;        /* a write failed: decide again when its object was seen again */
+    sl_qnode_id counted_at, unadmitted_at, held_at; /* the last: whose quota it holds */
+    bool wants_active;                              /* spec.active */
+    bool gate_untold; /* its object does not say yet that its gates hold it back */
+    bool has_preemption_gates, shut_preemption_gates; /* decisions/preemption_gates.h */
+    bool paused;  /* its reservation could not be written: out of the queue for a while */
+    bool rewrite; /* a write failed: decide again when its object was seen again */
     uint32_t unwritten_count; /* decisions that are not answered yet */
     uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
     uint64_t base_version;    /* that the newest patch was made of */

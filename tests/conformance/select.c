@@ -55,8 +55,7 @@ static bool spans_clusters(const struct conf_case *c)
             return true;
         }
     }
-    return gate(c, "MultiKueueOrchestratedPreemption") ||
-           strcmp(sl_json_path_text(c->input, "reason", ""), "PreemptionGated") == 0;
+    return false;
 }
 
 const char *conf_skip_reason(const struct conf_case *c)

@@ -41,6 +41,7 @@ static const struct {
     GATE("SkipReassignmentForPodOwnedWorkloads", policy.skip_single_pod),
     GATE("UnadmittedWorkloadsObservability", granular_reasons),
     GATE("ElasticJobsViaWorkloadSlices", elastic_jobs),
+    GATE("MultiKueueOrchestratedPreemption", preemption_gates),
 };
 
 static bool *member(struct sl_engine_settings *s, size_t offset)

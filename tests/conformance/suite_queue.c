@@ -120,6 +120,7 @@ static const struct back backs[] = {{"", SL_BACK_INVALID},
                                     {"FailedAfterNomination", SL_BACK_SKIPPED},
                                     {"PreemptionFailed", SL_BACK_SKIPPED},
                                     {"PendingPreemption", SL_BACK_PREEMPTING},
+                                    {"PreemptionGated", SL_BACK_GATED},
                                     {"NamespaceMismatch", SL_BACK_OUTSIDER}};
 
 /* As if the cycle had tried the first of its queue's flavors, and others were left. */

@@ -193,7 +193,7 @@ class Unsupported(Scene):
                 "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}]}}
         for obj, words in (
                 (queue, "concurrent admission is not supported"),
-                (work, "preemption gates are not supported"),
+                (work, "only the feature gate MultiKueueOrchestratedPreemption lets it count"),
                 (marked(asking("boosted", KINDS["Job"]), **{"kueue.x-k8s.io/elastic-job": "true"}),
                  "only the feature gate ElasticJobsViaWorkloadSlices lets it count"),
                 (lost(asking("lost", KINDS["Job"])), "only the feature gate FailureRecoveryPolicy lets it count")):
@@ -202,8 +202,7 @@ class Unsupported(Scene):
     def test_gates_of_what_is_not_supported_are_warned_of(self):
         home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-gates-"))
         try:
-            for gate in ("ConcurrentAdmission", "ElasticJobsViaWorkloadSlicesWithTAS",
-                         "MultiKueueOrchestratedPreemption"):
+            for gate in ("ConcurrentAdmission", "ElasticJobsViaWorkloadSlicesWithTAS"):
                 file = home / "kueue.yaml"
                 file.write_text(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {{{gate}: true}}\n")
                 done = subprocess.run([BUILD / "sluiced", "--check-config", file], capture_output=True, text=True, timeout=20)

@@ -1,4 +1,5 @@
 """Queueing as a user sees it: order, quota, borrowing, stopping, restarting."""
+import datetime
 from scene import *
 
 
@@ -204,6 +205,40 @@ class Scheduling(Scene):
         self.daemon.start()
         eventually(lambda: len(line()) == len(names), what="all wait again")
         self.assertEqual(line(), names)
+
+
+class PreemptionGates(Scene):
+    """Who preempts only once its gate is open."""
+    options = ("--feature-gates", "MultiKueueOrchestratedPreemption=true")
+
+    def gate(self, name, position):
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        path = f"{WORKLOADS}/{self.workload(name)['metadata']['name']}"
+        self.patch(f"{path}/status", {"status": {"preemptionGates": [
+            {"name": "ours", "position": position, "lastTransitionTime": now}]}})
+
+    def test_gated_workload_preempts_when_its_gate_is_opened(self):
+        self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "3"}}, preemption={"withinClusterQueue": "LowerPriority"}),
+                    local_queue("main", "team"),
+                    {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "high"}, "value": 100},
+                    job("low", cpu="2", run_for="60s"))
+        self.admitted("low")
+        self.create(job("high", queue="later", cpu="2", run_for="60s", labels={"kueue.x-k8s.io/priority-class": "high"}))
+        name = self.refused("high", "Misconfigured")["metadata"]["name"]
+        self.patch(f"{WORKLOADS}/{name}", {"spec": {"preemptionGates": [{"name": "ours"}]}})
+        self.create(local_queue("later", "team"))
+        w = self.refused("high", "AdmissionGated")
+        self.assertEqual(condition(w, "BlockedOnPreemptionGates")["reason"], "PreemptionGated")
+        self.assertEqual(condition(w, "BlockedOnPreemptionGates")["message"], "Workload requires preemption, but it's gated")
+        self.assertEqual(w["status"]["preemptionGates"][0]["position"], "Closed")
+        self.create(job("small", run_for="60s"))
+        self.admitted("small")  # it is not held up
+        self.assertTrue(holds(self.workloads()["low"], "Admitted"))
+        self.gate("high", "Open")
+        self.was_evicted("low", "Preempted")
+        w = self.admitted("high")
+        self.assertEqual(condition(w, "BlockedOnPreemptionGates")["status"], "False")
+        self.assertNotIn("AdmissionGateCleared", [e["reason"] for e in self.daemon.get("/api/v1/namespaces/default/events")["items"]])
 
 
 if __name__ == "__main__":

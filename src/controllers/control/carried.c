@@ -326,10 +326,11 @@ static void tell_waiting(const struct sl_carried *k, const struct sl_json *wl)
 
 /* --- gates ------------------------------------------------------------------------------------ */
 
-static bool is_gated(const struct sl_json *wl)
+bool sl_carried_gated(const struct sl_json *wl)
 {
     const struct sl_json *c = sl_condition_find(wl, "QuotaReserved");
-    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
+    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0 &&
+           !sl_condition_true(wl, "BlockedOnPreemptionGates");
 }
 
 /* That it waits for its gates is nothing to be warned of. */
@@ -349,7 +350,7 @@ static void tell_pending(const struct sl_carried *k, const struct sl_json *wl)
 static void note_ungated(const struct sl_carried *k, const struct sl_json *wl)
 {
     bool ended = !sl_json_path_bool(wl, "spec.active", true) || sl_condition_true(wl, "Finished");
-    if (k->gated && !is_gated(wl) && !ended) {
+    if (k->gated && !sl_carried_gated(wl) && !ended) {
         sl_recorder_record(k->c->events, SL_KIND_WORKLOAD, wl, false, "AdmissionGateCleared",
                            "Admission gate cleared, workload is now admissible", sl_clock_now_ms());
     }

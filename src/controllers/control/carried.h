@@ -28,6 +28,8 @@ struct sl_carried {
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d);
 void sl_carried_free(void *carried);
 
+/* Does it say that admission gates hold it back? Of preemption gates it is said with the same reason. */
+bool sl_carried_gated(const struct sl_json *wl);
 /* The Workload before it is written: what figures want to know of it. */
 void sl_carried_look(struct sl_carried *k, const struct sl_json *live);
 /* `wl` is the Workload as it is now; NULL: it is gone. */

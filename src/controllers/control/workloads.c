@@ -132,7 +132,7 @@ static enum sl_write_event ask(struct sl_carried *k, struct what *w)
     k->recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
     const struct sl_json *reserved = sl_condition_find(w->workload, "QuotaReserved");
     k->first = reserved == NULL;
-    k->gated = strcmp(sl_json_path_text(reserved, "reason", ""), "AdmissionGated") == 0;
+    k->gated = sl_carried_gated(w->workload);
     switch (sl_engine_write(k->c->engine, &k->d, w->workload, &w->patch)) {
     case SL_TO_WRITE_STATUS:
         w->verb = SL_VERB_PATCH_STATUS_MERGE;

@@ -14,6 +14,7 @@
 #include "policy/placement/placement.h"
 #include "policy/queues/queues.h"
 #include "policy/preemption/restraint.h"
+#include "policy/requests/preemption_gate.h"
 #include "policy/fair/shares.h"
 #include "policy/topology/tolerances.h"
 #include "policy/queues/turns.h"
@@ -72,6 +73,12 @@ static enum sl_status carry_reduce(const struct sl_call_reduce *v)
 static void carry_outsider(const struct sl_call_outsider *v)
 {
     sl_outsiders_set(v->workload, v->is);
+    sl_queues_retry(v->workload, v->now_ms);
+}
+
+static void carry_preemption_gate(const struct sl_call_preemption_gate *v)
+{
+    sl_preemption_gate_set(v->workload, v->closed);
     sl_queues_retry(v->workload, v->now_ms);
 }
 

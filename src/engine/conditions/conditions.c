@@ -32,6 +32,7 @@ static const char *const due_texts[] = {
 #include "model/deactivation_causes.def"
 };
 #undef SL_REASON
+#define BLOCKED "BlockedOnPreemptionGates"
 static const char preempted_sentence[] = "Preempted to accommodate another workload";
 
 const char *sl_condition_pending_reason(const struct sl_workload *record)
@@ -40,9 +41,19 @@ const char *sl_condition_pending_reason(const struct sl_workload *record)
     return pending_texts[record->pending_reason];
 }
 
-const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame)
+const char sl_condition_gate_closed[] = "Workload requires preemption, but it's gated";
+
+bool sl_condition_preemption_gated(const struct sl_workload *record)
 {
-    switch (reason) {
+    SL_PRE(record != NULL);
+    return record->phase == SL_PHASE_PENDING && record->pending_reason == SL_PENDING_GATED &&
+           !record->gated;
+}
+
+const char *sl_condition_legacy_reason(const struct sl_workload *record, bool queue_to_blame)
+{
+    SL_PRE(record != NULL);
+    switch (record->pending_reason) {
     case SL_PENDING_PODS_READY:
         return "Waiting";
     case SL_PENDING_SUSPENDED:
@@ -50,8 +61,9 @@ const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue
     case SL_PENDING_MISCONFIGURED:
         return queue_to_blame ? "Inadmissible" : "Pending";
     case SL_PENDING_GATED:
+        return record->gated ? pending_texts[SL_PENDING_GATED] : "Pending";
     case SL_PENDING_ON_HOLD:
-        return pending_texts[reason];
+        return pending_texts[SL_PENDING_ON_HOLD];
     default:
         return "Pending";
     }
@@ -163,6 +175,9 @@ static const char *const deactivated_sentences[] = CAUSES("The workload is deact
 const char *sl_condition_pending_sentence(const struct sl_workload *record)
 {
     SL_PRE(record != NULL);
+    if (sl_condition_preemption_gated(record)) {
+        return sl_condition_gate_closed;
+    }
     return record->pending_reason == SL_PENDING_EVALUATION && sl_condition_check_objects(record)
                ? "The workload has failed admission checks"
                : SENTENCE(pending_sentences, record->pending_reason,
@@ -279,7 +294,9 @@ static const char *waiting_sentence(const struct sl_json *status, const struct s
             (is(status, type, "True") || says(status, type, evicted))) {
             return evicted;
         }
-        if (has_reason(status, type, "AdmissionGated") || says(status, type, ungated)) {
+        bool was_gated = has_reason(status, type, "AdmissionGated") &&
+                         !is(status, BLOCKED, "True"); /* which is said of other gates */
+        if (was_gated || says(status, type, ungated)) {
             return ungated;
         }
     }
@@ -296,7 +313,7 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     }
     enum sl_pending_reason pending = v->record->pending_reason;
     const char *reason = v->granular ? sl_condition_pending_reason(v->record)
-                                     : sl_condition_legacy_reason(pending, v->queue_to_blame);
+                                     : sl_condition_legacy_reason(v->record, v->queue_to_blame);
     if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
@@ -475,6 +492,21 @@ static void write_deactivation_target(struct sl_json *status, const struct sl_co
     }
 }
 
+/* True until it has quota, or is evicted: also when it waits for something else by now. */
+static void write_blocked(struct sl_json *status, const struct sl_condition_view *v)
+{
+    const struct sl_workload *w = v->record;
+    if (v->gate_closed) {
+        hold_true(status, v, BLOCKED, "PreemptionGated", sl_words_waiting(v->words, w));
+    } else if (reserved(w)) {
+        lay_down(status, v, BLOCKED, "QuotaReserved");
+    } else if (w->evicted == SL_EVICT_DEACTIVATED && is(status, BLOCKED, "True")) {
+        char text[SL_MESSAGE_SIZE];
+        sl_words_stopping(v->words, w, text);
+        set(status, v, BLOCKED, false, sl_condition_evict_reason(w), text);
+    }
+}
+
 void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v)
 {
     SL_PRE(v->record->phase != SL_PHASE_ABSENT && v->words != NULL && v->cluster_queue != NULL);
@@ -485,7 +517,5 @@ void sl_condition_write(struct sl_json *status, const struct sl_condition_view *
     write_requeued(status, v);
     write_pods_ready(status, v);
     write_deactivation_target(status, v);
-    if (reserved(v->record)) {
-        lay_down(status, v, "BlockedOnPreemptionGates", "QuotaReserved");
-    }
+    write_blocked(status, v);
 }

@@ -20,6 +20,7 @@ struct sl_condition_view {
     bool queue_to_blame; /* when pending: its queues are missing or stopped, or it claims devices */
     bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
                             though the reason is not */
+    bool gate_closed;    /* it waits for a preemption gate */
     int64_t generation;  /* metadata.generation of the object */
     int64_t now_ms;
 };
@@ -27,7 +28,11 @@ struct sl_condition_view {
 /* The strings that the API uses, from model/. Evict: with DeactivatedDueTo<Cause>. */
 const char *sl_condition_pending_reason(const struct sl_workload *record);
 /* The same as Kueue said it before it had granular reasons. */
-const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame);
+const char *sl_condition_legacy_reason(const struct sl_workload *record, bool queue_to_blame);
+/* Is it pending since it would have to preempt, and one of its preemption gates was closed? Not its admission gates, which
+ * keep it from being considered at all. */
+bool sl_condition_preemption_gated(const struct sl_workload *record);
+extern const char sl_condition_gate_closed[]; /* which says that */
 const char *sl_condition_evict_reason(const struct sl_workload *record);
 const char *sl_condition_requeue_reason(const struct sl_workload *record);
 const char *sl_condition_cause(const struct sl_workload *record);

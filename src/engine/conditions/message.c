@@ -5,6 +5,7 @@
 #include "engine/conditions/message.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/conditions/conditions.h"
 #include "engine/conditions/unplaced.h"
 #include "engine/journal/status_text.h"
 #include "engine/records/names.h"
@@ -238,6 +239,8 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
             sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS
                 ? ", but will fit after these preemptions complete"
                 : "");
+    } else if (sl_cycle_outcome.reason == SL_PENDING_GATED) {
+        add(out, "%s", sl_condition_gate_closed);
     } else if (sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS) {
         sl_message_from_assignment(g, out);
         add(out, "%sPending the preemption of %u workload(s)", out[0] == '\0' ? "" : ". ",

@@ -24,7 +24,7 @@ static const char *reason_of(const struct sl_engine *g, sl_workload_id id,
     }
     return g->settings.granular_reasons
                ? sl_condition_pending_reason(w)
-               : sl_condition_legacy_reason(w->pending_reason, sl_standing_queue_to_blame(g, id));
+               : sl_condition_legacy_reason(w, sl_standing_queue_to_blame(g, id));
 }
 
 static void push(struct sl_engine *g, struct sl_queued_decision d)

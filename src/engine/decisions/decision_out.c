@@ -11,6 +11,7 @@
 #include "engine/conditions/conditions.h"
 #include "engine/conditions/released.h"
 #include "engine/decisions/decision_out.h"
+#include "engine/decisions/preemption_gates.h"
 #include "engine/decisions/slices.h"
 #include "engine/requests/requests.h"
 #include "engine/records/rules.h"
@@ -234,6 +235,8 @@ static bool refused_by_cycle(const struct sl_workload *record, bool queue_to_bla
         return true;
     case SL_PENDING_MISCONFIGURED:
         return !queue_to_blame;
+    case SL_PENDING_GATED:
+        return sl_condition_preemption_gated(record);
     default:
         return false;
     }
@@ -351,6 +354,9 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     write_admission(g, wanted, id, v->record, workload);
     write_rest(g, wanted, id, v, !newly_evicted && sl_answers_unread(g, id, workload));
     write_resource_requests(g, wanted, workload, v);
+    if (g->settings.preemption_gates) {
+        sl_preemption_gates_write(workload, wanted, newly_evicted, v->now_ms);
+    }
     if (newly_evicted) {
         count_eviction(wanted, workload, v->record);
         sl_json_remove(wanted, "clusterName"); /* a dispatcher chooses anew */
@@ -407,6 +413,7 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
         .other_trouble =
             d->kind == SL_DECIDE_PENDING && (record->pending_reason == SL_PENDING_MISCONFIGURED ||
                                              record->pending_reason == SL_PENDING_SUSPENDED),
+        .gate_closed = past == NULL && sl_preemption_gates_hold(g, d->workload),
         .generation = sl_object_generation(workload),
         .now_ms = d->now_ms};
     return wrap(workload, "status", new_status_patch(g, d->workload, workload, &view));

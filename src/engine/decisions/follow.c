@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/conditions/message.h"
+#include "engine/decisions/preemption_gates.h"
 #include "engine/decisions/restrain.h"
 #include "engine/decisions/slices.h"
 #include "engine/records/rules.h"
@@ -133,6 +134,7 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transitio
         return; /* the slot was given back; its entry is gone already */
     }
     sl_tally_update(g, id);
+    sl_preemption_gates_after(g, id, did, now_ms);
     follow_assignments(g, id, did);
     sl_restrain_note_service(g, id, did->from, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {

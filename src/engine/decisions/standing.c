@@ -255,7 +255,7 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 }
 
 /* What came with gates is told so once there are decisions; later gates are told as they come. */
-static void tell_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+static void say_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload *w = &sl_workloads[id];
     bool waits = w->phase == SL_PHASE_PENDING && w->pending_reason == SL_PENDING_GATED;
@@ -294,7 +294,7 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     if (phase == SL_PHASE_ADMITTED) {
         drain(g, id, now_ms);
     }
-    tell_gate(g, id, now_ms);
+    say_gate(g, id, now_ms);
     enum sl_obstacle obstacle = judge(g, id);
     if (obstacle == SL_OBSTACLE_CHECK) {
         update_checks(g, id, g->qnodes[g->workloads[id].queue->cluster_queue], now_ms);

@@ -24,10 +24,10 @@
 #include "engine/decisions/slices.h"
 #include "engine/conditions/released.h"
 #include "engine/events/restand.h"
+#include "engine/decisions/preemption_gates.h"
 #include "engine/decisions/standing.h"
 #include "policy/requests/requests.h"
 #include "policy/queues/queues.h"
-#include <stdio.h>
 #include <string.h>
 
 #define GROUP_ANNOTATION "kueue.x-k8s.io/is-group-workload"
@@ -400,6 +400,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     enum sl_code code = take_requests(g, id, object, now_ms, e);
     sl_constraints_refine(g, id, object, now_ms);
     if (is_settled(&g->workloads[id])) {
+        sl_preemption_gates_take(g, id, object, now_ms);
         deactivate_again(g, id, object, now_ms);
         take_answers(g, id, object, now_ms);
         g->workloads[id].answers_version = sl_released_version(object);

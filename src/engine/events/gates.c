@@ -21,7 +21,9 @@ const char *sl_gate_of(const struct sl_engine *g, const struct sl_json *workload
 bool sl_gate_is_shown(const struct sl_json *workload)
 {
     const struct sl_json *c = sl_condition_find(workload, "QuotaReserved");
-    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
+    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0 &&
+           !sl_condition_true(workload,
+                              "BlockedOnPreemptionGates"); /* which is said of other gates */
 }
 
 void sl_gate_say(struct sl_engine *g, sl_workload_id id, const char *gate)

@@ -72,6 +72,7 @@ struct sl_engine_settings {
     bool priority_boost;    /* PriorityBoost */
     bool heed_gates;        /* AdmissionGatedBy */
     bool elastic_jobs;      /* ElasticJobsViaWorkloadSlices */
+    bool preemption_gates;  /* MultiKueueOrchestratedPreemption */
     bool devices;           /* KueueDRAIntegration: claims of devices are counted */
     bool extended_devices;  /* KueueDRAIntegrationExtendedResource, with the former */
     bool device_counters;   /* KueueDRAIntegrationPartitionableDevices: sources may be counters */

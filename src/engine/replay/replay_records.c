@@ -171,8 +171,8 @@ static const char *reason_now(const struct sl_replay_decision *d, const struct s
         return reason;
     }
     reason = sl_condition_pending_reason(w);
-    return is(d, reason) || is(d, sl_condition_legacy_reason(w->pending_reason, false)) ||
-                   is(d, sl_condition_legacy_reason(w->pending_reason, true))
+    return is(d, reason) || is(d, sl_condition_legacy_reason(w, false)) ||
+                   is(d, sl_condition_legacy_reason(w, true))
                ? NULL
                : reason;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a replay tells people: a line a decision, and on demand why. */
+/* What a replay says to people: a line a decision, and on demand why. */
 #include "api/objects/kinds.h"
 #include "base/check.h"
 #include "api/objects/quantity.h"

@@ -17,7 +17,7 @@ bool sl_device_selectors_open(struct sl_device_selectors *s, const struct sl_jso
                               size_t *wrong, struct sl_error *e);
 void sl_device_selectors_close(struct sl_device_selectors *s);
 
-/* YES: all of them do. The first that does not, or cannot tell, ends it. */
+/* YES: all of them do. The first that does not, or is not known, ends it. */
 enum sl_cel_answer sl_device_selectors_match(const struct sl_device_selectors *s,
                                              const struct sl_device_row *row, struct sl_buf *why);
 #endif

@@ -11,6 +11,7 @@
 #include "engine/conditions/conditions.h"
 #include "engine/quota/tallies.h"
 #include "engine/conditions/message.h"
+#include "engine/decisions/preemption_gates.h"
 #include "engine/decisions/standing.h"
 #include "engine/turn/query.h"
 #include "engine/state.h"
@@ -277,8 +278,9 @@ bool sl_query_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *ite
     } else if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
         sl_flavors_assign(id, queue, g->now_ms);
         tried = true;
-        if (sl_assignment.mode < SL_MODE_DEFERRED &&
-            seen.pending_reason != SL_PENDING_PREEMPTED_WORKLOADS) {
+        bool waits = seen.pending_reason == SL_PENDING_PREEMPTED_WORKLOADS ||
+                     sl_preemption_gates_hold(g, id);
+        if (sl_assignment.mode < SL_MODE_DEFERRED && !waits) {
             bool never = sl_assignment.mode == SL_MODE_NO_FIT;
             seen.pending_reason = never ? sl_assignment.reason : SL_PENDING_WAITING_FOR_QUOTA;
             sl_message_from_assignment(g, text);
@@ -287,11 +289,10 @@ bool sl_query_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *ite
     if (text[0] == '\0') {
         (void)snprintf(text, sizeof text, "%s", sl_words_waiting(&e->words, &seen));
     }
-    sl_json_set_text(
-        item, "reason",
-        g->settings.granular_reasons
-            ? sl_condition_pending_reason(&seen)
-            : sl_condition_legacy_reason(seen.pending_reason, sl_standing_queue_to_blame(g, id)));
+    sl_json_set_text(item, "reason",
+                     g->settings.granular_reasons
+                         ? sl_condition_pending_reason(&seen)
+                         : sl_condition_legacy_reason(&seen, sl_standing_queue_to_blame(g, id)));
     sl_json_set_text(item, "message", text);
     return tried;
 }

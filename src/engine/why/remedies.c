@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/decisions/preemption_gates.h"
 #include "engine/records/names.h"
 #include "kernel/base/order.h"
 #include "kernel/ledger/ledger.h"
@@ -67,6 +68,10 @@ static void add_own(const struct sl_engine *g, sl_workload_id id, struct sl_json
     }
     if (w->gated) {
         add(list, "Remove its gates: the annotation kueue.x-k8s.io/admission-gated-by of the job.");
+    }
+    if (sl_preemption_gates_hold(g, id)) {
+        add(list, "Open its preemption gates (status.preemptionGates of the Workload), or wait for "
+                  "quota: until then it may not preempt.");
     }
     if (w->on_hold) {
         add(list, "Scale the job up from zero.");

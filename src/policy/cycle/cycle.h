@@ -103,6 +103,7 @@ enum sl_back {
     SL_BACK_NO_VICTIMS, /* preemption is needed, and there is no candidate */
     SL_BACK_SKIPPED,    /* it was nominated, and failed because of others in the cycle */
     SL_BACK_PREEMPTING, /* victims are on their way out; it is the queue's preemptor now */
+    SL_BACK_GATED,      /* it would preempt, and one of its preemption gates is closed */
     SL_BACK_OUTSIDER    /* its ClusterQueue does not take its namespace */
 };
 /*@ terminates \true; exits \false; assigns \nothing; */

@@ -18,6 +18,7 @@
 #include "policy/queues/readiness.h"
 #include "policy/common/settings.h"
 #include "policy/preemption/tentative.h"
+#include "policy/requests/preemption_gate.h"
 #include "policy/entries/tournament.h"
 
 /* clang-format off */
@@ -333,6 +334,9 @@ static void decide(uint32_t entry, enum sl_recheck fits)
         } else {
             sl_queues_note_keeping(id);
         }
+    } else if (mode == SL_MODE_PREEMPT && sl_preemption_gate_closed(id)) {
+        sl_flavors_forget(id);
+        refuse(SL_PENDING_GATED, SL_BACK_GATED);
     } else if (mode == SL_MODE_DEFERRED) {
         sl_cycle_promise_needs(entry);
         sl_cycle_outcome.overlaps = true;

@@ -34,6 +34,7 @@ enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool l
     }
     switch (why) {
     case SL_BACK_INVALID:
+    case SL_BACK_GATED:
         return SL_PUT_ALONE;
     case SL_BACK_NO_FIT:
     case SL_BACK_NO_VICTIMS:

@@ -153,6 +153,7 @@ static inline void world_told_once(const char *reason, const char *message)
         {"unavailable in ClusterQueue",
          " NoMatchingFlavor ExceedsMaxQuota WaitingForQuota Pending "},
         {"gated by", " AdmissionGated "},
+        {"it's gated", " AdmissionGated PreemptionGated Pending "},
         {"allows to fit",
          " TopologyPlacementFailed WaitingForQuota NoMatchingFlavor ExceedsMaxQuota "
          "WaitingForPreemptedWorkloads SecondPassFailed Pending "},

@@ -378,10 +378,10 @@ static void test_cycle_where_heads_go_back_to(void **state)
 {
     (void)state;
     static const enum sl_put best_effort[] = {SL_PUT_ALONE, SL_PUT_PARKED, SL_PUT_PARKED,
-                                              SL_PUT_HELD, SL_PUT_HELD};
-    static const enum sl_put strict[] = {SL_PUT_BLOCKED, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_HELD,
-                                         SL_PUT_HELD};
-    for (enum sl_back why = SL_BACK_INVALID; why <= SL_BACK_PREEMPTING; why++) {
+                                              SL_PUT_HELD,  SL_PUT_HELD,   SL_PUT_ALONE};
+    static const enum sl_put strict[] = {SL_PUT_BLOCKED, SL_PUT_BLOCKED, SL_PUT_HELD,
+                                         SL_PUT_HELD,    SL_PUT_HELD,    SL_PUT_HELD};
+    for (enum sl_back why = SL_BACK_INVALID; why <= SL_BACK_GATED; why++) {
         assert_int_equal(sl_cycle_back_to(SL_BEST_EFFORT_FIFO, why, false), best_effort[why]);
         assert_int_equal(sl_cycle_back_to(SL_STRICT_FIFO, why, false), strict[why]);
         assert_int_equal(sl_cycle_back_to(SL_BEST_EFFORT_FIFO, why, true), SL_PUT_HEAP);
