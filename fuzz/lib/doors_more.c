@@ -114,7 +114,7 @@ void door_bad_demands(const struct door *d)
         if (!other || d->other % 8 != 5 || d->how % 2 == 0) { /* else it lacks one */
             CHECK(sl_requests_add(id, resource, 1) == SL_OK);
         }
-        REFUSED(sl_requests_add_exclusion(id, PLAIN, (enum sl_exclusion)(SL_EXCLUDED_MISSING + 1)));
+        REFUSED(sl_requests_add_exclusion(id, PLAIN, (enum sl_exclusion)(SL_EXCLUDED_UNNAMED + 1)));
         enum sl_exclusion why =
             other && d->other % 8 == 6 ? SL_EXCLUDED_TAINT : SL_EXCLUDED_MISSING;
         CHECK(sl_requests_add_exclusion(id, PLAIN, why) == SL_OK);

@@ -102,7 +102,7 @@ static void turn_away(struct producer *p)
     if (sl_place_of(id) != SL_PLACE_NONE) {
         sl_outsiders_set(id, how % 2 != 0);
         sl_restraint_set(id, how % 4 >= 2);
-        sl_preemption_gate_set(id, how % 8 >= 6);
+        sl_preemption_gate_set(id, how % 8 >= 4);
         sl_queues_retry(id, world_now_ms);
         sl_requests_set_single_pod(id, producer_byte(p) % 2 != 0);
     }

@@ -20,15 +20,20 @@ static bool places_slices(const struct conf_case *c)
     return gate(c, "ElasticJobsViaWorkloadSlicesWithTAS");
 }
 
+/* Variants of one Workload. */
 static bool admits_concurrently(const struct conf_case *c)
 {
     const struct sl_json *objects = sl_json_get(c->root, "objects");
     for (size_t i = 0; i < sl_json_len(objects); i++) {
-        if (sl_json_path(sl_json_at(objects, i), "spec.concurrentAdmissionPolicy") != NULL) {
+        const struct sl_json *o = sl_json_at(objects, i);
+        const struct sl_json *owner = sl_json_path(o, "metadata.ownerReferences.0");
+        if (sl_json_path(o, "spec.concurrentAdmissionPolicy") != NULL ||
+            (strcmp(sl_json_path_text(o, "kind", ""), "Workload") == 0 &&
+             strcmp(sl_json_path_text(owner, "kind", ""), "Workload") == 0)) {
             return true;
         }
     }
-    return gate(c, "ConcurrentAdmission");
+    return false;
 }
 
 static bool claims_devices(const struct conf_case *c)
@@ -64,7 +69,7 @@ const char *conf_skip_reason(const struct conf_case *c)
         return "topologies of workload slices";
     }
     if (admits_concurrently(c)) {
-        return "concurrent admission";
+        return "variants of concurrent admission";
     }
     if (claims_devices(c)) {
         return "dynamic resource allocation";

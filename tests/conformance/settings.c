@@ -42,6 +42,7 @@ static const struct {
     GATE("UnadmittedWorkloadsObservability", granular_reasons),
     GATE("ElasticJobsViaWorkloadSlices", elastic_jobs),
     GATE("MultiKueueOrchestratedPreemption", preemption_gates),
+    GATE("ConcurrentAdmission", concurrent_admission),
 };
 
 static bool *member(struct sl_engine_settings *s, size_t offset)

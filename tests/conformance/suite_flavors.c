@@ -267,6 +267,10 @@ static struct sl_json *new_workload(const struct conf_case *c)
     struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "default", "asking");
     sl_json_set(sl_json_path_make(o, "spec"), "podSets",
                 sl_json_clone(sl_json_get(c->input, "podSets")));
+    if (sl_json_get(c->input, "annotations") != NULL) {
+        sl_json_set(sl_json_path_make(o, "metadata"), "annotations",
+                    sl_json_clone(sl_json_get(c->input, "annotations")));
+    }
     if (sl_json_has(c->input, "replacedWorkloadSlice")) {
         sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), SL_SLICE_ANNOTATION,
                          "default/replaced");

@@ -163,6 +163,11 @@ void sl_clause_of_detail(const struct sl_engine *g, const struct sl_detail *d,
         sl_utf8_print(out, SL_CLAUSE_SIZE, "Flavor \"%s\" does not contain the requested level",
                       flavor);
         break;
+    case SL_MISS_UNNAMED:
+        sl_utf8_print(
+            out, SL_CLAUSE_SIZE,
+            "skipping flavor %s due to WorkloadAllowedResourceFlavorAnnotation annotation", flavor);
+        break;
     case SL_MISS_NO_TREE:
         sl_utf8_print(out, SL_CLAUSE_SIZE, "Flavor \"%s\" information missing in TAS cache",
                       flavor);

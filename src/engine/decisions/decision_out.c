@@ -354,7 +354,7 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     write_admission(g, wanted, id, v->record, workload);
     write_rest(g, wanted, id, v, !newly_evicted && sl_answers_unread(g, id, workload));
     write_resource_requests(g, wanted, workload, v);
-    if (g->settings.preemption_gates) {
+    if (sl_preemption_gates_count(g)) {
         sl_preemption_gates_write(workload, wanted, newly_evicted, v->now_ms);
     }
     if (newly_evicted) {

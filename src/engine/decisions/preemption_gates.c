@@ -40,13 +40,19 @@ static void set(struct sl_engine *g, sl_workload_id id, bool closed, int64_t now
     }
 }
 
+bool sl_preemption_gates_count(const struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return g->settings.preemption_gates || g->settings.concurrent_admission;
+}
+
 void sl_preemption_gates_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                               int64_t now_ms)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     bool had = e->has_preemption_gates;
-    e->has_preemption_gates = g->settings.preemption_gates && sl_json_len(named(object)) > 0;
+    e->has_preemption_gates = sl_preemption_gates_count(g) && sl_json_len(named(object)) > 0;
     e->shut_preemption_gates = false;
     if (had || e->has_preemption_gates) {
         set(g, id, e->has_preemption_gates && any_closed(object), now_ms);

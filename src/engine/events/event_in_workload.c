@@ -110,7 +110,7 @@ static enum sl_code make_requests(struct sl_engine *g, sl_workload_id id,
 static bool requests_are_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
                                const struct sl_json *object)
 {
-    return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
+    return sl_constraints_fresh(g, entry, object) && !entry->reclaims &&
            sl_json_path(object, "status.reclaimablePods") == NULL &&
            entry->limits_version == sl_requests_version(g);
 }
@@ -135,7 +135,7 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
     if (requests_are_fresh(g, entry, object)) {
         return SL_CODE_OK;
     }
-    bool same_spec = sl_object_generation(object) == entry->object_generation;
+    bool same_spec = sl_constraints_fresh(g, entry, object);
     enum sl_code code = sl_requests_read(g, object, requests, &count, e);
     entry->limits_version = sl_requests_version(g);
     entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;

@@ -36,7 +36,8 @@ static const char *const misses[] = {[SL_MISS_NOT_OFFERED] = "not offered",
                                      [SL_MISS_ONLY_TOPOLOGY] = "flavor is for topology only",
                                      [SL_MISS_NO_LEVEL] = "topology lacks the level",
                                      [SL_MISS_NO_TREE] = "no such Topology",
-                                     [SL_MISS_SLICE] = "its job has another flavor"};
+                                     [SL_MISS_SLICE] = "its job has another flavor",
+                                     [SL_MISS_UNNAMED] = "other flavors are allowed"};
 #define NAME_OF(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
 /* --- packing ---------------------------------------------------------------------------------- */

@@ -68,15 +68,17 @@ struct sl_engine_settings {
     int64_t retain_finished_ms;
     int64_t retain_deactivated_ms;
 
-    bool granular_reasons;  /* UnadmittedWorkloadsObservability */
-    bool priority_boost;    /* PriorityBoost */
-    bool heed_gates;        /* AdmissionGatedBy */
-    bool elastic_jobs;      /* ElasticJobsViaWorkloadSlices */
-    bool preemption_gates;  /* MultiKueueOrchestratedPreemption */
-    bool devices;           /* KueueDRAIntegration: claims of devices are counted */
-    bool extended_devices;  /* KueueDRAIntegrationExtendedResource, with the former */
-    bool device_counters;   /* KueueDRAIntegrationPartitionableDevices: sources may be counters */
-    bool device_capacities; /* KueueDRAIntegrationConsumableCapacity: or capacities */
+    bool granular_reasons; /* UnadmittedWorkloadsObservability */
+    bool priority_boost;   /* PriorityBoost */
+    bool heed_gates;       /* AdmissionGatedBy */
+    bool elastic_jobs;     /* ElasticJobsViaWorkloadSlices */
+    bool preemption_gates; /* MultiKueueOrchestratedPreemption */
+    bool
+        concurrent_admission; /* ConcurrentAdmission: of it, allowed flavors and preemption gates */
+    bool devices;             /* KueueDRAIntegration: claims of devices are counted */
+    bool extended_devices;    /* KueueDRAIntegrationExtendedResource, with the former */
+    bool device_counters;     /* KueueDRAIntegrationPartitionableDevices: sources may be counters */
+    bool device_capacities;   /* KueueDRAIntegrationConsumableCapacity: or capacities */
     bool refuse_claims; /* KueueDRARejectWorkloadsWhenDRADisabled: else they count for nothing */
     bool paranoid;      /* --paranoid: see engine/turn/valid.h */
 };

@@ -7,6 +7,7 @@
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
 #include "engine/records/pod.h"
+#include "engine/requests/allowed.h"
 #include "engine/topology/topology_in.h"
 #include "policy/requests/requests.h"
 #include <string.h>
@@ -38,7 +39,8 @@ void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e)
     e->pod_set_count = 0;
 }
 
-static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl_json *pod_spec)
+static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl_json *workload,
+                                      const struct sl_json *pod_spec)
 {
     static const char path[] =
         "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
@@ -46,6 +48,10 @@ static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl
     const struct sl_json *preferred = sl_json_path(pod_spec, path);
     if (g->settings.policy.prefer_affinity && sl_json_len(preferred) > 0) {
         sl_json_set(c, "preferred", sl_json_clone(preferred));
+    }
+    const char *allowed = sl_allowed_flavors(g, workload);
+    if (allowed != NULL) {
+        sl_json_set_text(c, "allowedFlavors", allowed);
     }
     return c;
 }
@@ -75,11 +81,24 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
         const struct sl_json *item = sl_json_at(list, i);
         e->pod_sets[i].name = sl_mem_text(sl_json_path_text(item, "name", "main"));
         e->pod_sets[i].constraint = sl_constraints_number(
-            g->constraints, constraint_new(g, sl_json_path(item, "template.spec")));
+            g->constraints, constraint_new(g, workload, sl_json_path(item, "template.spec")));
         sl_topology_in_take(g, &e->pod_sets[i], item, g->now_ms);
         e->pod_sets[i].placed = granted_topology(e->admission, workload, i);
     }
     release(g, old, old_count); /* last: what stays the same is not made anew */
+}
+
+bool sl_constraints_fresh(const struct sl_engine *g, const struct sl_workload_entry *e,
+                          const struct sl_json *workload)
+{
+    SL_PRE(g != NULL && e != NULL);
+    if (sl_object_generation(workload) != e->object_generation || e->pod_set_count == 0) {
+        return sl_object_generation(workload) == e->object_generation;
+    }
+    const struct sl_json *c = sl_constraints_value(g, e->pod_sets[0].constraint);
+    const char *was = sl_json_text(sl_json_get(c, "allowedFlavors"), NULL);
+    const char *is = sl_allowed_flavors(g, workload);
+    return was == NULL || is == NULL ? was == is : strcmp(was, is) == 0;
 }
 
 /* --- what checks add -------------------------------------------------------------------------- */
@@ -170,6 +189,10 @@ static enum sl_exclusion exclusion_of(const struct sl_engine *g, uint32_t constr
 {
     const struct sl_json *spec = flavor < g->flavor_cap ? g->flavors[flavor].spec : NULL;
     const struct sl_json *value = sl_constraints_value(g, constraint);
+    const char *allowed = sl_json_text(sl_json_get(value, "allowedFlavors"), NULL);
+    if (!sl_allowed_has(allowed, sl_intern_name(g->names, SL_INTERN_FLAVOR, flavor))) {
+        return SL_EXCLUDED_UNNAMED;
+    }
     if (spec == NULL) {
         return SL_EXCLUDED_MISSING;
     }

@@ -17,6 +17,9 @@ void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct 
 /* Take over the pod sets of a Workload object (names and constraints) in place of those known. */
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
+/* Is the object of the same generation as that which they were taken from, and are the same flavors allowed? */
+bool sl_constraints_fresh(const struct sl_engine *g, const struct sl_workload_entry *e,
+                          const struct sl_json *workload);
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 
 /* Where the core has what that pod set of the workload asks for; SL_NO_ID: nowhere. */

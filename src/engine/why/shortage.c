@@ -205,7 +205,8 @@ static const char *const mismatches[] = {
     [SL_MISS_ONLY_TOPOLOGY] = "it is only for pods that ask for a topology",
     [SL_MISS_NO_LEVEL] = "its topology lacks the level that the pods ask for",
     [SL_MISS_NO_TREE] = "its Topology does not exist",
-    [SL_MISS_SLICE] = "the pods that the job has run in another flavor"};
+    [SL_MISS_SLICE] = "the pods that the job has run in another flavor",
+    [SL_MISS_UNNAMED] = "it is not among the flavors that the Workload's annotation allows"};
 
 struct sl_json *sl_why_mismatches_new(const struct sl_engine *g)
 {

@@ -47,7 +47,8 @@ enum sl_miss {
                             * a topology request */
     SL_MISS_NO_LEVEL,      /* the flavor's topology lacks the level that is asked for */
     SL_MISS_NO_TREE,       /* the flavor's Topology object does not exist */
-    SL_MISS_SLICE          /* the slice whose place it takes has another flavor */
+    SL_MISS_SLICE,         /* the slice whose place it takes has another flavor */
+    SL_MISS_UNNAMED        /* the workload names other flavors */
 };
 
 /* Why one flavor would not do for one pod set. */

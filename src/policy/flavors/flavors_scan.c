@@ -135,6 +135,8 @@ static enum sl_miss miss_of(enum sl_exclusion why)
         return SL_MISS_TAINT;
     case SL_EXCLUDED_AFFINITY:
         return SL_MISS_AFFINITY;
+    case SL_EXCLUDED_UNNAMED:
+        return SL_MISS_UNNAMED;
     default:
         return SL_MISS_NO_FLAVOR;
     }
@@ -156,7 +158,7 @@ static struct sl_mismatch mismatch_of(uint32_t member, sl_flavor_id flavor, uint
     uint32_t record = sl_want.sets[member];
     enum sl_exclusion why = sl_requests_excludes(record, flavor);
     struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
-    if (why != SL_EXCLUDED_MISSING) {
+    if (why != SL_EXCLUDED_MISSING && why != SL_EXCLUDED_UNNAMED) {
         mismatch = sl_flavors_mismatch(record, flavor, group);
     }
     if (!mismatch.found && why != SL_EXCLUDED_NOT) {

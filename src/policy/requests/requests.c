@@ -237,7 +237,7 @@ enum sl_status sl_requests_add_exclusion(sl_workload_id id, sl_flavor_id flavor,
     if (status != SL_OK) {
         return status;
     }
-    if (why == SL_EXCLUDED_NOT || why > SL_EXCLUDED_MISSING) {
+    if (why == SL_EXCLUDED_NOT || why > SL_EXCLUDED_UNNAMED) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
     if (sl_requests_excludes(sl_pool_last_set[id] - 1, flavor) != SL_EXCLUDED_NOT) {

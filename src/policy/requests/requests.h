@@ -21,7 +21,8 @@ enum sl_exclusion {
     SL_EXCLUDED_NOT,
     SL_EXCLUDED_TAINT,    /* a taint of the flavor is not tolerated */
     SL_EXCLUDED_AFFINITY, /* its node labels do not match the node selector or affinity */
-    SL_EXCLUDED_MISSING   /* there is no such ResourceFlavor */
+    SL_EXCLUDED_MISSING,  /* there is no such ResourceFlavor */
+    SL_EXCLUDED_UNNAMED /* the workload names the flavors that it may be given, and not this one */
 };
 
 /* Build the requests of a workload: clear, then pod set by pod set; requests and exclusions go to the pod set

@@ -327,7 +327,7 @@ static void test_config_gates_of_a_stage_are_turned_together(void **state)
     assert_true(c->settings.priority_boost);
     assert_false(c->settings.policy.balanced_placement); /* it is named itself */
     assert_items(c->warnings,
-                 "--feature-gates[ConcurrentAdmission]: this feature is not supported yet");
+                 "--feature-gates[MultiKueueClusterProfile]: this feature is not supported yet");
     sl_config_free(c);
     c = sl_config_load(NULL, "AllBeta=false", false);
     assert_none(c->errors);
@@ -383,12 +383,12 @@ static void test_config_gates_that_are_unknown_or_unfit_are_refused(void **state
 static void test_config_gates_warn_when_sluice_does_otherwise(void **state)
 {
     (void)state;
-    struct sl_config *c = load_body("featureGates: {ConcurrentAdmission: true, "
+    struct sl_config *c = load_body("featureGates: {MultiKueueClusterProfile: true, "
                                     "VisibilityOnDemand: false, MultiKueue: false}");
     assert_none(c->errors);
     assert_int_equal(sl_json_len(c->warnings), 2);
     assert_items(c->warnings,
-                 "featureGates[ConcurrentAdmission]: this feature is not supported yet");
+                 "featureGates[MultiKueueClusterProfile]: this feature is not supported yet");
     assert_items(c->warnings,
                  "featureGates[VisibilityOnDemand]: this feature cannot be turned off");
     sl_config_free(c);

@@ -115,6 +115,25 @@ static void test_flavors_missing_flavor_is_said_so(void **state)
     fl_assert_detail(0, SL_MISS_NO_FLAVOR, SPOT, SL_NO_ID, 0);
 }
 
+static void test_flavors_that_are_not_named_are_passed_over(void **state)
+{
+    (void)state;
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    (void)fx_offer(queue, ON_DEMAND, CPU, 10);
+    sl_workload_id id = fl_asking(1);
+    assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_UNNAMED), SL_OK);
+    fl_assert_fits(id, queue, 0);
+    assert_int_equal(fl_chosen(0), ON_DEMAND);
+    fl_assert_attempt(0, SPOT, SL_MODE_NO_FIT, 0);
+    assert_int_equal(sl_requests_add_exclusion(id, ON_DEMAND, SL_EXCLUDED_UNNAMED), SL_OK);
+    fl_assert_no_fit(id, queue, SL_PENDING_NO_MATCHING_FLAVOR);
+    fl_assert_detail(0, SL_MISS_UNNAMED, SPOT, SL_NO_ID, 0);
+    fl_assert_detail(1, SL_MISS_UNNAMED, ON_DEMAND, SL_NO_ID, 0);
+    assert_int_equal(
+        sl_requests_add_exclusion(id, SPOT, (enum sl_exclusion)(SL_EXCLUDED_UNNAMED + 1)),
+        SL_REFUSED_BAD_ARGUMENT);
+}
+
 static void test_flavors_resource_not_offered_matches_nothing(void **state)
 {
     (void)state;
@@ -444,6 +463,7 @@ int main(void)
         FL_TEST(test_flavors_reason_is_the_mildest_over_flavors),
         FL_TEST(test_flavors_reason_is_the_gravest_over_resource_groups),
         FL_TEST(test_flavors_excluded_ones_are_passed_over),
+        FL_TEST(test_flavors_that_are_not_named_are_passed_over),
         FL_TEST(test_flavors_missing_flavor_is_said_so),
         FL_TEST(test_flavors_resource_not_offered_matches_nothing),
         FL_TEST(test_flavors_one_flavor_serves_all_resources_of_a_group),
