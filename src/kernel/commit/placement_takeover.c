@@ -22,6 +22,8 @@
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          WorkloadSame{Pre,Post}(old) && TopologySame{Pre,Post};
   ensures  checked:    \result == SL_OK ==> \old(PlanFormed && OldNamed(old, generation) && GrowthAvailable(old));
+  ensures  known:      \result == SL_OK ==> old < SL_WORKLOADS_MAX && sl_plan.workload < SL_WORKLOADS_MAX &&
+                         sl_plan.workload != old;
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  quota:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
@@ -46,6 +48,8 @@ static enum sl_status replace_quota(sl_workload_id old, uint32_t generation)
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          WorkloadSame{Pre,Post}(old) && TopologySame{Pre,Post};
   ensures  checked:    \result == SL_OK ==> \old(PlanFormed && OldNamed(old, generation) && GrowthAvailable(old));
+  ensures  known:      \result == SL_OK ==> old < SL_WORKLOADS_MAX && sl_plan.workload < SL_WORKLOADS_MAX &&
+                         sl_plan.workload != old;
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  quota:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
@@ -88,7 +92,8 @@ static enum sl_status replace_both(sl_workload_id old, uint32_t generation)
   ensures  inv:        PlacementInv;
   ensures  none:       sl_booking_counts[old] == 0;
   ensures  less:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==> sl_site_used[r] <= \old(sl_site_used[r]);
-  ensures  kept:       \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != old && \old(PlanBooked(w)) ==> PlanBooked(w);
+  ensures  kept:       sl_plan.workload < SL_WORKLOADS_MAX && sl_plan.workload != old &&
+                         \old(PlanBooked(sl_plan.workload)) ==> PlanBooked(sl_plan.workload);
 */
 static void leave(sl_workload_id old)
 {
