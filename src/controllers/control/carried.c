@@ -378,6 +378,7 @@ void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
     case SL_DECIDE_FINISH:
         tell(k, wl, false, k->reason,
              sl_json_path_text(sl_condition_find(wl, "Finished"), "message", k->d.message));
+        sl_workload_meters_finished(&k->c->meters, wl);
         break;
     case SL_DECIDE_DEACTIVATE:
         tell_deactivated(k, wl);

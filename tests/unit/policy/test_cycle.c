@@ -234,13 +234,13 @@ static void test_cycle_more_claims_than_one_may_hold_is_misconfigured(void **sta
     sl_qnode_id queue = fx_node(SL_NO_ID);
     struct sl_rules rules = {.strategy = SL_BEST_EFFORT_FIFO};
     assert_int_equal(sl_queues_configure(queue, rules, true), SL_OK);
-    for (sl_flavor_id flavor = 0; flavor < 3; flavor++) {
+    for (sl_flavor_id flavor = 0; flavor < 9; flavor++) {
         for (sl_resource_id resource = 0; resource < 16; resource++) {
             (void)fx_offer(queue, flavor, resource, 1);
         }
     }
     sl_workload_id id = fx_create();
-    for (int set = 0; set < 3; set++) {
+    for (int set = 0; set < 9; set++) {
         fx_pod_set(id, 1, 0, 1);
         for (sl_resource_id resource = 1; resource < 16; resource++) {
             assert_int_equal(sl_requests_add(id, resource, 1), SL_OK);
