@@ -33,8 +33,8 @@ static const struct sl_rules plain_rules = {SL_BEST_EFFORT_FIFO, SL_TRY_NEXT_FLA
 static const struct {
     uint32_t flavors, resources, sets, requests, quota;
 } shapes[] = {{1, 144, 9, 16, 100}, /* more claims than a workload may have */
-              {34, 16, 1, 16, 0},  /* more reasons than are told */
-              {34, 1, 18, 1, 0},   /* more attempts than are told */
+              {34, 16, 1, 16, 0},   /* more reasons than are told */
+              {34, 1, 18, 1, 0},    /* more attempts than are told */
               {2, 48, 3, 16, 0}};
 
 static void open_wide(uint32_t shape)

@@ -188,7 +188,7 @@ struct sl_engine {
     bool sweep;                    /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
     uint32_t touched_first, touched_count, touched_cap;
-    sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
+    sl_workload_id *granted;  /* in the running cycle, where checks depend on flavors */
     sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
     uint32_t granted_count, restless_count;
     sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */

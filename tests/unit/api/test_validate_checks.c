@@ -42,8 +42,10 @@ static void test_validate_topology_refusals(void **state)
         {"{spec: {levels: null}}", "spec.levels", "FieldValueRequired", ""},
         {"{spec: {levels: []}}", "spec.levels", "FieldValueRequired", "at least 1"},
         {"{spec: {levels: [{nodeLabel: a}, {nodeLabel: b}, {nodeLabel: c}, {nodeLabel: d},"
-         " {nodeLabel: e}, {nodeLabel: f}, {nodeLabel: g}, {nodeLabel: h}, {nodeLabel: i}]}}",
-         "spec.levels", "FieldValueTooMany", "8"},
+         " {nodeLabel: e}, {nodeLabel: f}, {nodeLabel: g}, {nodeLabel: h}, {nodeLabel: i},"
+         " {nodeLabel: j}, {nodeLabel: k}, {nodeLabel: l}, {nodeLabel: m}, {nodeLabel: n},"
+         " {nodeLabel: o}, {nodeLabel: p}, {nodeLabel: q}]}}",
+         "spec.levels", "FieldValueTooMany", "16"},
         {"{spec: {levels: [{}]}}", "spec.levels[0].nodeLabel", "FieldValueRequired", ""},
         {"{spec: {levels: [{nodeLabel: a/b/c}]}}", "spec.levels[0].nodeLabel", "FieldValueInvalid",
          ""},

@@ -424,16 +424,16 @@ static void test_flavors_more_cells_than_claims_is_said_so(void **state)
     (void)state;
     sl_qnode_id queue = fx_node(SL_NO_ID);
     sl_workload_id id = fx_create();
-    for (uint32_t set = 0; set < 3; set++) {
+    for (uint32_t set = 0; set < 9; set++) {
         assert_int_equal(sl_requests_add_pod_set(id, 1), SL_OK);
-        for (sl_resource_id i = 0; i < 43; i++) {
-            sl_resource_id resource = 40 + 43 * set + i;
+        for (sl_resource_id i = 0; i < 16; i++) {
+            sl_resource_id resource = 40 + 16 * set + i;
             (void)fx_offer(queue, SPOT, resource, 1);
             assert_int_equal(sl_requests_add(id, resource, 1), SL_OK);
         }
     }
     fl_assert_fits(id, queue, 0);
-    assert_int_equal(sl_assignment.choice_count, 129);
+    assert_int_equal(sl_assignment.choice_count, 144);
     assert_int_equal(sl_assignment.need_count, SL_USAGE_CELLS_MAX + 1);
 }
 
