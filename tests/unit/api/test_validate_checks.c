@@ -43,7 +43,7 @@ static void test_validate_topology_refusals(void **state)
         {"{spec: {levels: []}}", "spec.levels", "FieldValueRequired", "at least 1"},
         {"{spec: {levels: [{nodeLabel: a}, {nodeLabel: b}, {nodeLabel: c}, {nodeLabel: d},"
          " {nodeLabel: e}, {nodeLabel: f}, {nodeLabel: g}, {nodeLabel: h}, {nodeLabel: i},"
-         " {nodeLabel: j}, {nodeLabel: k}, {nodeLabel: l}, {nodeLabel: m}, {nodeLabel: n},"
+         " {nodeLabel: j}, {nodeLabel: k}, {nodeLabel: l}, {nodeLabel: m}, {nodeLabel: r},"
          " {nodeLabel: o}, {nodeLabel: p}, {nodeLabel: q}]}}",
          "spec.levels", "FieldValueTooMany", "16"},
         {"{spec: {levels: [{}]}}", "spec.levels[0].nodeLabel", "FieldValueRequired", ""},
