@@ -333,7 +333,7 @@ static void try_commit(sl_workload_id id, sl_qnode_id queue)
     }
 }
 
-/* What it left is free for others when the cycle is over: they are told then. */
+/* What it left is free for others when the cycle is over: they hear of it then. */
 /*@ requires left: LeftListed; terminates \true; exits \false; assigns LEFT;
     ensures left: LeftListed; */
 static void note_left(sl_workload_id id)

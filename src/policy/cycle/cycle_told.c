@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a workload was told last, as a number: it differs when Kueue's words would. Kueue writes its
- * words to the Workload, and what it sees written it takes for news. */
+/* What was last said to a workload, as a number: it differs when Kueue's words would. Kueue writes
+ * its words to the Workload, and what it sees written it takes for news. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/flavors/flavors.h"
