@@ -28,7 +28,7 @@
 /*@
   // One entry can be decided.
   predicate DecisionReady{L} = StepReady && ListsInv && PromisesValid && PromisesListed && ScratchZero &&
-    sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
+    EntriesInv && sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
 */
 
 /* --- plans ----------------------------------------------------------------------------------- */
@@ -202,7 +202,7 @@ static void note_grant(sl_workload_id id)
 }
 
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, sl_topology_plan.workload;
+    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan.workload;
     ensures ready: DecisionReady; */
 static void serve(uint32_t entry)
 {
@@ -227,7 +227,7 @@ static void serve(uint32_t entry)
 
 /* Unless it has to wait for the pods of others. */
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, sl_topology_plan.workload;
+    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan.workload;
     ensures ready: DecisionReady; */
 static void serve_when_ready(uint32_t entry)
 {
@@ -294,7 +294,7 @@ static void preempt(uint32_t entry)
 /* It fits, perhaps with its victims gone, as far as it was nominated. */
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
     exits \false;
-    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan.workload;
     ensures ready: DecisionReady; */
 static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 {
@@ -316,7 +316,7 @@ static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
     exits \false;
-    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan.workload;
     ensures ready: DecisionReady; */
 static void decide(uint32_t entry, enum sl_recheck fits)
 {

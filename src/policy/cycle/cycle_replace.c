@@ -15,10 +15,9 @@
 /* clang-format on */
 
 /*@
-  // What the plan has so far is within its array, and in range.
+  // What the plan has so far is within its array, and no amount is below zero.
   predicate UsageFilled{L} = sl_plan.usage_count <= SL_USAGE_CELLS_MAX &&
-    \forall integer k; 0 <= k < sl_plan.usage_count ==>
-      0 <= sl_plan.usage[k].amount <= SL_AMOUNT_MAX + 1;
+    \forall integer k; 0 <= k < sl_plan.usage_count ==> 0 <= sl_plan.usage[k].amount;
 */
 
 bool sl_cycle_replaces_still(uint32_t entry)
@@ -28,8 +27,8 @@ bool sl_cycle_replaces_still(uint32_t entry)
 }
 
 /* False: there are more cells than a workload may use. */
-/*@ requires usage: UsageFilled && 0 <= amount <= SL_AMOUNT_MAX + 1; terminates \true;
-    exits \false; assigns USAGE; ensures usage: UsageFilled; */
+/*@ requires usage: UsageFilled && 0 <= amount; terminates \true; exits \false; assigns USAGE;
+    ensures usage: UsageFilled; */
 static bool add_usage(sl_cell_id cell, int64_t amount)
 {
     uint32_t i = 0;
@@ -55,8 +54,7 @@ static bool add_usage(sl_cell_id cell, int64_t amount)
 }
 
 /* All that was chosen, held already or not. */
-/*@ requires sound: AssignmentSound && ChoicesSound; terminates \true; exits \false;
-    assigns USAGE; */
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns USAGE; */
 static bool fill_usage(void)
 {
     bool done = true;
@@ -68,16 +66,16 @@ static bool fill_usage(void)
     */
     for (uint32_t i = 0; i < sl_assignment.choice_count && done; i++) {
         struct sl_choice choice = sl_assignment.choices[i];
-        done = choice.amount == 0 || add_usage(choice.cell, choice.amount);
+        done = choice.amount <= 0 || add_usage(choice.cell, choice.amount);
     }
     return done;
 }
 
-/*@ requires ready: StepReady && AssignmentSound && ChoicesSound;
+/*@ requires ready: StepReady && EntriesInv && AssignmentSound;
     requires known: old < SL_WORKLOADS_MAX && sl_plan.workload < SL_WORKLOADS_MAX;
     terminates \true; exits \false;
-    assigns sl_hidden, sl_cycle_outcome, SL_QUOTA, SL_RECORDS, SL_BOOKED, SL_SETTLED, SL_SERVED;
-    ensures ready: StepReady;
+    assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS;
+    ensures ready: StepReady && EntriesInv;
     ensures same: sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 static void replace(sl_workload_id old)
 {

@@ -40,12 +40,12 @@ bool sl_cycle_replaces_still(uint32_t entry);
 /* Commit sl_plan with sl_topology_plan, and finish the slice whose place it takes, where it takes
  * one; sl_cycle_outcome says which. Then the plan's amounts are those of sl_assignment as they are,
  * not what is needed beyond that slice. */
-/*@ requires ready: StepReady && EntryKnown(entry) && AssignmentSound && ChoicesSound;
+/*@ requires ready: StepReady && EntriesInv && EntryKnown(entry) && AssignmentSound;
     requires named: sl_plan.workload == sl_cycle_outcome.workload &&
       sl_plan.workload < SL_WORKLOADS_MAX;
     terminates \true; exits \false;
-    assigns sl_hidden, sl_cycle_outcome, SL_QUOTA, SL_RECORDS, SL_BOOKED,
-      SL_SETTLED, SL_SERVED; ensures ready: StepReady;
+    assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS;
+    ensures ready: StepReady && EntriesInv;
     ensures same: sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 void sl_cycle_commit(uint32_t entry);
 

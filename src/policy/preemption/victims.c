@@ -185,15 +185,16 @@ static void take_back(uint32_t mark, uint32_t capacities, sl_workload_id id)
 }
 
 /* Put one back, unless the preemptor would not fit any more. */
-/*@ requires tried: VictimsTried; requires met: NeedsMet(may_borrow); terminates \true;
-    exits \false; assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
+/*@ requires tried: VictimsTried; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
     ensures tried: VictimsTried && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth);
-    ensures met: NeedsMet(may_borrow);
+    ensures same: \result != BACK ==> UsageSame{Pre, Post};
+    ensures met: \result == BACK ==> NeedsMet(may_borrow);
     ensures needed: \result == NEEDED && sl_preemption_question.places == 0 ==>
       !NeedsMetWith(may_borrow, id);
     ensures grown: \forall integer c; 0 <= c < SL_CELLS_MAX ==>
       sl_cell_own[c] >= \old(sl_cell_own[c]); */
-static enum outcome put_back(sl_workload_id id, bool may_borrow)
+static enum outcome try_back(sl_workload_id id, bool may_borrow)
 {
     uint32_t mark = sl_trail_begin();
     uint32_t capacities = sl_assumed_mark();
@@ -212,9 +213,24 @@ static enum outcome put_back(sl_workload_id id, bool may_borrow)
         //@ assert same: UsageSame{Pre, Here};
         //@ assert past: SamePast{Pre, Here}(sl_trail_count) && sl_trail_count == mark;
     }
-    //@ assert same: outcome != BACK ==> UsageSame{Pre, Here};
     //@ assert past: PastKept{Pre, Here};
     //@ assert ledger: LedgerReady;
+    return outcome;
+}
+
+/* The same. The preemptor fits as before: what is available follows from usage, shown from the roots
+ * downwards. */
+/*@ requires tried: VictimsTried; requires met: NeedsMet(may_borrow); terminates \true;
+    exits \false; assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
+    ensures tried: VictimsTried && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth);
+    ensures met: NeedsMet(may_borrow);
+    ensures needed: \result == NEEDED && sl_preemption_question.places == 0 ==>
+      !NeedsMetWith(may_borrow, id);
+    ensures grown: \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+      sl_cell_own[c] >= \old(sl_cell_own[c]); */
+static enum outcome put_back(sl_workload_id id, bool may_borrow)
+{
+    enum outcome outcome = try_back(id, may_borrow);
     /*@ ghost
       /@ loop invariant 0 <= m <= SL_LEVELS_MAX;
          loop invariant \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) < m &&
