@@ -30,8 +30,8 @@ class Pairs(Scene):
                           what="admission")
         given = [dict(a["flavors"]) for a in wide["status"]["admission"]["podSetAssignments"]]
         self.assertEqual(given, [dict.fromkeys(resources, f) for f in flavors])
-        used = self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team")["status"]["flavorsUsage"]
-        self.assertEqual([r["total"] for f in used for r in f["resources"]], ["2"] * 108)
+        used = lambda: self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team")["status"]["flavorsUsage"]
+        eventually(lambda: [r["total"] for f in used() for r in f["resources"]] == ["2"] * 108, what="the usage")
         self.assertFalse(holds(self.daemon.get(WORKLOADS + "/waits"), "QuotaReserved"))
         self.daemon.request("DELETE", WORKLOADS + "/wide")
         eventually(lambda: holds(self.daemon.get(WORKLOADS + "/waits"), "Admitted"), what="admission of the other")
