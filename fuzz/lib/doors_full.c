@@ -19,6 +19,7 @@
 #include "policy/topology/masks.h"
 #include "policy/common/sort.h"
 #include "policy/preemption/tentative.h"
+#include "policy/requests/slices.h"
 #include "policy/requests/topology_request.h"
 #include "policy/fair/usage.h"
 
@@ -201,12 +202,36 @@ static void fill_bookings(const struct door *d)
     sl_topology_plan.row_count = 0;
 }
 
+/* Each keeps as many flavors as it may, until there are no rows left. */
+static void fill_slices(const struct door *d)
+{
+    enum sl_status status = SL_OK;
+    sl_workload_id id = FIRST_FREE;
+    for (; status == SL_OK; id++) {
+        sl_slices_set(id, d->fit % SLOTS, 0);
+        uint32_t kept = 0;
+        while ((status = sl_slices_keep(id, kept, PLAIN)) == SL_OK) {
+            kept++;
+        }
+        CHECK(status == SL_FULL_WORKLOADS || kept == SL_SLICE_ROWS_MAX);
+        status = status == SL_FULL_WORKLOADS ? status : SL_OK;
+    }
+    CHECK(sl_slices_may_have(FIRST_FREE, 0, PLAIN) && !sl_slices_may_have(FIRST_FREE, 0, PLACED));
+    while (id > FIRST_FREE) {
+        id--;
+        sl_slices_forget(id);
+    }
+}
+
 void door_full(const struct door *d)
 {
     static void (*const pools[])(const struct door *) = {
         fill_trail,   fill_promises, fill_demands, fill_masks,   fill_usage,
         fill_assumed, fill_entries,  fill_places,  fill_bookings};
     pools[(uint64_t)d->amount % (sizeof pools / sizeof pools[0])](d);
+    if (d->other == 255) { /* what is filled besides: the list is as long as seeds know it */
+        fill_slices(d);
+    }
 }
 
 /* --- in the midst of a cycle -------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 #include "policy/preemption/preemption.h"
 #include "policy/placement/placement.h"
 #include "policy/requests/shape.h"
+#include "policy/requests/slices.h"
 #include "policy/preemption/tentative.h"
 #include "policy/topology/tolerances.h"
 #include "policy/requests/topology_request.h"
@@ -94,6 +95,24 @@ static void other_topologies(sl_workload_id a, sl_workload_id b)
     }
 }
 
+/* Whose place it takes is of its shape. */
+static void one_is_a_slice(sl_workload_id a, sl_workload_id b)
+{
+    uint64_t was = sl_shape_hash(b);
+    sl_slices_set(b, SL_NO_ID, 0);
+    CHECK(sl_slices_is(b) && sl_shape_hash(b) != was && sl_shape_equal(b, b));
+    CHECK(!sl_shape_equal(a, b) && !sl_shape_equal(b, a));
+    REFUSED(sl_slices_keep(b, 0, PLAIN));
+    sl_slices_set(b, b, sl_workloads[b].generation);
+    CHECK(sl_slices_keep(b, 0, PLAIN) == SL_OK && sl_slices_keep(b, 0, PLAIN) == SL_OK);
+    CHECK(sl_slices_old(b, COHORTS) == SL_NO_ID); /* its own place */
+    CHECK(sl_slices_may_have(b, 0, PLAIN) && !sl_slices_may_have(b, 0, PLACED));
+    CHECK(sl_slices_may_have(b, 1, PLACED));
+    sl_slices_forget(b);
+    sl_slices_forget(b);
+    CHECK(sl_shape_hash(b) == was && sl_shape_equal(a, b));
+}
+
 /* Of one that nobody knows: two pod sets, the second of which differs in one thing from what it was. */
 void door_bad_demands(const struct door *d)
 {
@@ -126,6 +145,7 @@ void door_bad_demands(const struct door *d)
     CHECK(sl_shape_equal(a, b) == (d->other % 8 == 0 || (d->other % 8 == 7 && d->how % 2)));
     CHECK(sl_shape_equal(b, a) == sl_shape_equal(a, b));
     if (d->other % 8 == 0) {
+        one_is_a_slice(a, b);
         CHECK(sl_requests_set_fingerprint(b, 1 + (uint64_t)d->how) == SL_OK);
         CHECK(!sl_shape_equal(a, b) && !sl_shape_equal(b, a));
         CHECK(sl_requests_set_fingerprint(a, 1 + (uint64_t)d->how) == SL_OK);

@@ -22,6 +22,7 @@
 #include "policy/queues/readiness.h"
 #include "policy/preemption/restraint.h"
 #include "policy/requests/shape.h"
+#include "policy/requests/slices.h"
 #include "policy/fair/shares.h"
 #include "policy/common/sort.h"
 #include "policy/preemption/targets.h"
@@ -51,6 +52,15 @@ static void pod_sets(const struct door *d)
     REFUSED(sl_topology_request_set_mask(0, SL_MASKS_MAX + d->how));
 }
 
+static void slices(sl_workload_id id, sl_workload_id fit)
+{
+    sl_slices_set(id, fit, 0);
+    REFUSED(sl_slices_keep(id, 0, PLAIN));
+    sl_slices_forget(id);
+    CHECK(!sl_slices_is(id) && sl_slices_old(id, COHORTS) == SL_NO_ID);
+    CHECK(sl_slices_may_have(id, 0, PLAIN) && sl_slices_held(id, 0) == 0);
+}
+
 void door_demands(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
@@ -60,6 +70,7 @@ void door_demands(const struct door *d)
     CHECK(sl_requests_set_count(id) == 0);
     sl_preemption_gate_set(id, true);
     CHECK(!sl_preemption_gate_closed(id));
+    slices(id, fit);
     REFUSED(sl_requests_add_pod_set(id, 1));
     REFUSED(sl_requests_set_min_count(id, 1));
     REFUSED(sl_requests_set_group(id, 1));

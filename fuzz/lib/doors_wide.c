@@ -18,6 +18,7 @@
 #include "policy/requests/offers.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/queues/queues.h"
+#include "policy/requests/slices.h"
 
 enum { WIDE = 100, FIRST_FLAVOR = 10, FIRST_RESOURCE = 100, ALONE = 200, DEEP = 110 };
 enum { WIDE_ID = SLOTS + 8, PREEMPTOR = SLOTS + 9, FIRST_VICTIM = SLOTS + 10 };
@@ -102,6 +103,9 @@ void door_wide(struct producer *p)
         hold_wide(shapes[shape].quota);
     }
     ask_wide(shape, bits & 1);
+    if (bits & 4) {
+        sl_slices_set(WIDE_ID, FIRST_VICTIM, sl_workloads[FIRST_VICTIM].generation);
+    }
     (void)sl_cycle_begin(world_now_ms);
     while (sl_cycle_next()) {
         CHECK(sl_cycle_outcome.workload != WIDE_ID || sl_cycle_outcome.result == SL_CYCLE_PENDING);

@@ -344,16 +344,24 @@ static uint32_t idle_cycles;
 
 uint32_t world_cycle(bool all)
 {
-    uint32_t served = 0;
+    uint32_t served = 0, met = 0;
     bool idle = true;
     refusals_begin();
     (void)(all ? sl_cycle_begin_all(world_now_ms) : sl_cycle_begin(world_now_ms));
     while (sl_cycle_next()) {
         check_outcome();
         idle = idle && sl_cycle_outcome.result == SL_CYCLE_PENDING && sl_cycle_evicted.count == 0;
-        served += sl_cycle_outcome.result == SL_CYCLE_RESERVED ? 1 : 0;
+        if (sl_cycle_outcome.result == SL_CYCLE_RESERVED) {
+            served++;
+            met |= 1u << sl_cycle_outcome.workload;
+        }
     }
     (void)sl_cycle_end();
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if (met >> id & 1) {
+            world_met(id);
+        }
+    }
     idle_cycles = idle ? idle_cycles + 1 : 0;
     return served;
 }

@@ -37,6 +37,7 @@ void world_check(bool decided);
 void world_open_more(void);
 void world_own(sl_workload_id id, sl_qnode_id queue);
 void world_step_more(struct producer *event);
+void world_met(sl_workload_id old); /* it was given quota */
 /* world_topology.c and world_admin.c, for the other two. */
 void world_open_trees(uint32_t shape);
 void world_ask_topology(struct producer *p, sl_workload_id id, int64_t cpu);

@@ -11,6 +11,7 @@
 #include "policy/flavors/flavors.h"
 #include "policy/topology/masks.h"
 #include "policy/requests/offers.h"
+#include "policy/requests/slices.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
 #include "policy/preemption/restraint.h"
@@ -95,6 +96,64 @@ static void give_back(struct producer *p)
     }
 }
 
+/* Of slices: whose place each takes, and how that is said. */
+static struct {
+    sl_workload_id old;
+    uint32_t how;
+} links[SLOTS];
+
+/* The flavors that a pod set keeps are those that the old one holds, or one. */
+static void keep_flavors(sl_workload_id id, sl_workload_id old, uint32_t how)
+{
+    uint32_t sets = how & 8 ? 1 : sl_requests_set_count(id);
+    for (uint32_t s = 0; s < sets; s++) {
+        for (uint32_t i = 0; i < sl_commit_usage_count(old); i++) {
+            sl_flavor_id held = sl_ledger_flavor_of(sl_commit_usage(old, i).cell);
+            sl_flavor_id flavor = how & 16 ? PLAIN : how & 32 ? PLACED : held;
+            CHECK(sl_slices_keep(id, s, flavor) == SL_OK);
+        }
+    }
+}
+
+/* It takes the place of another, of one of an earlier life, or of one that never was. */
+static void link_up(sl_workload_id id)
+{
+    sl_workload_id old = links[id].old;
+    uint32_t how = links[id].how;
+    bool is_there = (how & 2) == 0;
+    sl_slices_set(id, is_there ? old : SL_NO_ID, sl_workloads[old].generation - (how & 1));
+    if (is_there && (how & 4) == 0) {
+        keep_flavors(id, old, how);
+    }
+}
+
+/* As the engine does (decisions/slices.c): those that take its place learn what it was given. */
+void world_met(sl_workload_id old)
+{
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if (sl_slices_is(id) && links[id].old == old) {
+            link_up(id);
+            sl_queues_retry(id, world_now_ms);
+        }
+    }
+}
+
+/* Of these bytes few say anything, so that seeds from before them say what they said. */
+static void become(struct producer *p, sl_workload_id id)
+{
+    uint32_t old = producer_byte(p), named = producer_byte(p);
+    if (named >= 240 &&
+        sl_workloads[id].phase == SL_PHASE_PENDING) { /* of the pod set added last */
+        sl_flavor_id not_named = named % 2 == 0 ? PLAIN : PLACED;
+        (void)!sl_requests_add_exclusion(id, not_named, SL_EXCLUDED_UNNAMED);
+    }
+    if (old >= 240) {
+        links[id].old = old % SLOTS;
+        links[id].how = producer_byte(p);
+        link_up(id);
+    }
+}
+
 static void turn_away(struct producer *p)
 {
     sl_workload_id id = producer_below(p, SLOTS);
@@ -103,8 +162,9 @@ static void turn_away(struct producer *p)
         sl_outsiders_set(id, how % 2 != 0);
         sl_restraint_set(id, how % 4 >= 2);
         sl_preemption_gate_set(id, how % 8 >= 4);
-        sl_queues_retry(id, world_now_ms);
         sl_requests_set_single_pod(id, producer_byte(p) % 2 != 0);
+        become(p, id);
+        sl_queues_retry(id, world_now_ms);
     }
 }
 
