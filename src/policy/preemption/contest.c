@@ -89,6 +89,7 @@ static bool is_contested(sl_cell_id cell)
     return false;
 }
 
+/* One whose pods have all given back their quota holds nothing that its eviction would free. */
 /*@ requires question: QuestionSound; requires usage: UsageCountsValid; terminates \true;
     exits \false; assigns \nothing; */
 static bool holds_contested(sl_workload_id id)
@@ -96,7 +97,8 @@ static bool holds_contested(sl_workload_id id)
     uint32_t count = sl_commit_usage_count(id);
     /*@ loop assigns i; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
-        if (is_contested(sl_commit_usage(id, i).cell)) {
+        struct sl_cell_amount held = sl_commit_usage(id, i);
+        if (held.amount > 0 && is_contested(held.cell)) {
             return true;
         }
     }
