@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/write_all.h"
 
 #define RESULT_MAX ((size_t)64 << 20)
 #define PIECE 65536u
@@ -77,19 +78,6 @@ static void keep_only(int fd)
     (void)close_range((unsigned)fd + 1, ~0u, 0);
 }
 
-static bool write_all(int fd, const struct sl_buf *result)
-{
-    size_t at = 0;
-    while (at < result->len) {
-        ssize_t n = write(fd, result->data + at, result->len - at);
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 void __gcov_dump(void) __attribute__((weak)); /* where coverage is measured, it is in a copy, too */
 
 static _Noreturn void be_the_copy(const struct sl_aside_work *work, int fd, const sigset_t *mask,
@@ -102,7 +90,7 @@ static _Noreturn void be_the_copy(const struct sl_aside_work *work, int fd, cons
     limit(work, bytes);
     sl_log_setup((enum sl_log_level)(SL_LOG_ERROR + 1), false);
     work->run(work->context, &result);
-    bool all = write_all(fd, &result);
+    bool all = sl_write_all(fd, result.data, result.len);
     if (__gcov_dump != NULL) {
         __gcov_dump();
     }

@@ -83,19 +83,6 @@ static int64_t make_pods(struct sl_batch *b, struct sl_json *job, const struct s
     return made;
 }
 
-static void remove_pod(struct sl_batch *b, const struct sl_pod_row *row)
-{
-    struct sl_key key;
-    if (sl_key_parse(row->key, &key)) {
-        struct sl_write w = {.verb = SL_VERB_DELETE,
-                             .kind = SL_KIND_POD,
-                             .ns = key.ns,
-                             .name = key.name,
-                             .uid = row->uid};
-        sl_reconciler_write(&b->jobs, &w, NULL);
-    }
-}
-
 /* The oldest first, at most so many. */
 static void remove_live(struct sl_batch *b, const struct sl_json *job, int64_t most)
 {
@@ -104,7 +91,7 @@ static void remove_live(struct sl_batch *b, const struct sl_json *job, int64_t m
     for (; row != NULL && removed < (int64_t)WRITES_PER_LOOK && removed < most;
          row = row->next[SL_PODS_OF_JOB]) {
         if (is_of(row, job) && sl_pod_row_live(row)) {
-            remove_pod(b, row);
+            sl_pod_remove(&b->jobs, row);
             removed++;
         }
     }

@@ -4,6 +4,7 @@
 /* Files of pods. */
 #include "runner/files.h"
 #include "base/mem.h"
+#include "base/write_all.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,29 +71,13 @@ struct sl_json *sl_file_read_new(const char *path)
     return value;
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        data += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 bool sl_file_write(const char *path, const struct sl_json *value)
 {
     struct sl_buf text = {0}, fresh = {0};
     sl_json_print(value, &text);
     sl_buf_print(&fresh, "%s.new", path);
     int fd = open(fresh.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, text.data, text.len);
+    bool ok = fd >= 0 && sl_write_all(fd, text.data, text.len);
     ok = fd >= 0 && close(fd) == 0 && ok;
     ok = ok && rename(fresh.data, path) == 0;
     int why = errno;

@@ -14,14 +14,13 @@
 
 static bool may_path(const struct sl_user *user, const struct sl_json *what)
 {
-    const struct sl_attributes a = {.path = sl_json_path_text(what, "path", ""),
-                                    .group = "",
-                                    .version = "",
-                                    .ns = "",
-                                    .kind = "",
-                                    .name = "",
-                                    .subresource = ""};
-    struct sl_attributes asked = a;
+    struct sl_attributes asked = {.path = sl_json_path_text(what, "path", ""),
+                                  .group = "",
+                                  .version = "",
+                                  .ns = "",
+                                  .kind = "",
+                                  .name = "",
+                                  .subresource = ""};
     (void)snprintf(asked.verb, sizeof asked.verb, "%s", sl_json_path_text(what, "verb", ""));
     return sl_user_may(user, &asked);
 }

@@ -105,8 +105,9 @@ static int64_t wanted(const struct sl_json *job, const struct tally *t)
 
 /* --- writing ------------------------------------------------------------------------------------------- */
 
-static void remove_pod(struct sl_reconciler *r, const struct sl_pod_row *row)
+void sl_pod_remove(struct sl_reconciler *r, const struct sl_pod_row *row)
 {
+    SL_PRE(r != NULL && row != NULL);
     struct sl_key key;
     if (sl_key_parse(row->key, &key)) {
         struct sl_write w = {.verb = SL_VERB_DELETE,
@@ -197,7 +198,7 @@ static void remove_pods(struct sl_pods *p, const struct sl_json *job, bool all, 
     for (; row != NULL && removed < WRITES_PER_LOOK && removed < most;
          row = row->next[SL_PODS_OF_JOB]) {
         if (is_of(row, job) && !row->deleting && (all || sl_pod_row_live(row))) {
-            remove_pod(&p->jobs, row);
+            sl_pod_remove(&p->jobs, row);
             removed++;
         }
     }

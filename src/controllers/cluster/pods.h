@@ -33,4 +33,6 @@ bool sl_job_has_pods(const struct sl_json *job);
 struct sl_json *sl_job_pod_new(const struct sl_json *job, int64_t index, const char *name);
 void sl_job_pod_name(const struct sl_json *job, int64_t index, uint64_t salt, int64_t now_ms,
                      char out[static SL_JOB_POD_NAME_SIZE]);
+void sl_pod_remove(struct sl_reconciler *r,
+                   const struct sl_pod_row *row); /* that one, by its uid */
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/write_all.h"
 #include "engine/journal/journal_files.h"
 #include "engine/journal/pack.h"
 #include <errno.h>
@@ -41,22 +42,6 @@ struct sl_journal {
     int64_t image_not_before_ms;
 };
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        data += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static bool write_header(struct sl_journal *j)
 {
     struct sl_buf header = {0};
@@ -66,7 +51,7 @@ static bool write_header(struct sl_journal *j)
     pack_u64(&header, j->sequence + 1);
     pack_i64(&header, sl_clock_now_ms());
     SL_ASSERT(header.len == SL_JOURNAL_HEADER_SIZE);
-    bool ok = write_all(j->file.fd, header.data, header.len);
+    bool ok = sl_write_all(j->file.fd, header.data, header.len);
     sl_buf_fini(&header);
     return ok;
 }
@@ -345,7 +330,7 @@ bool sl_journal_flush(struct sl_journal *j)
     if (j->file.fd < 0 || j->pending.len == 0) {
         return true;
     }
-    bool ok = !j->image_failed && write_all(j->file.fd, j->pending.data, j->pending.len);
+    bool ok = !j->image_failed && sl_write_all(j->file.fd, j->pending.data, j->pending.len);
     if (ok) {
         j->file.size += j->pending.len;
     } else if (j->in_image) {
