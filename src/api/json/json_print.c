@@ -48,14 +48,20 @@ static char escape_of(char c)
     }
 }
 
-/* C0, DEL or C1, which YAML does not allow unescaped. Their code point, or 0. */
-static unsigned control_at(const char *p)
+/* A character that a YAML document cannot hold as it is: C0, DEL, C1, a line break beyond ASCII (readers fold lines
+ * there), a byte order mark or what is no character. Its code point, or 0. */
+static unsigned special_at(const char *p)
 {
-    unsigned char c = (unsigned char)p[0], next = c != 0 ? (unsigned char)p[1] : 0;
-    if (c < 0x20 || c == 0x7f) {
-        return c;
+    const unsigned char *u = (const unsigned char *)p;
+    if (u[0] < 0x20 || u[0] == 0x7f) {
+        return u[0];
     }
-    return c == 0xc2 && next >= 0x80 && next < 0xa0 ? next : 0;
+    if (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0) {
+        return u[1];
+    }
+    bool three = (u[0] == 0xe2 || u[0] == 0xef) && u[1] >= 0x80 && u[2] >= 0x80;
+    unsigned c = three ? (u[0] & 0xfu) << 12 | (u[1] & 0x3fu) << 6 | (u[2] & 0x3fu) : 0;
+    return c == 0x2028 || c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff ? c : 0;
 }
 
 /* Of ASCII, and as it is in a JSON string: nearly every byte. */
@@ -67,7 +73,7 @@ static bool is_plain(char c)
 /* The character at `p`, which is not plain: as it is, escaped, or replaced. Its length; what it becomes goes to `out`. */
 static size_t print_odd(const char *p, char out[static ODD_SIZE], size_t *size)
 {
-    unsigned c = control_at(p);
+    unsigned c = special_at(p);
     size_t len = sl_utf8_len(p, SIZE_MAX);
     if (escape_of(*p) != '\0') {
         out[0] = '\\';
@@ -239,7 +245,7 @@ static bool plain_syntax(const char *text)
 /* The length of the character that begins there, if YAML allows it unescaped; else 0. */
 static size_t printable_len(const char *p)
 {
-    return control_at(p) == 0 ? sl_utf8_len(p, SIZE_MAX) : 0;
+    return special_at(p) == 0 ? sl_utf8_len(p, SIZE_MAX) : 0;
 }
 
 static bool is_printable(const char *text)

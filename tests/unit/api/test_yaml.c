@@ -237,6 +237,11 @@ static void test_yaml_what_is_printed_reads_back(void **state)
                                         "\xc2\xa0",
                                         "\xc2\x85",
                                         "\xc2\x80x",
+                                        "a\xe2\x80\xa8: b, true",
+                                        "\xe2\x80\xa9",
+                                        "a: \xef\xbb\xbf b",
+                                        "\xef\xbf\xbe",
+                                        "\xef\xbf\xbf\nb",
                                         "# x\n- y\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct sl_json *v = sl_json_new_map(), *inner = sl_json_new_map();
