@@ -1,18 +1,24 @@
 #!/bin/bash
 # usage: campaign.sh BUILD ENGINE SECONDS TARGET...   One line a target: executions, rate, edges, corpus, crashes.
 # The same goes to BUILD/fuzz.json, by engine and target; what other campaigns have found there stays.
+# With 0 SECONDS each target has as many executions as fuzz/targets.def says, and with FUZZ_SEED the same ones each time:
+# how fast a machine is then does not decide what is found.
 set -u
 build=$1 engine=$2 seconds=$3
 shift 3
 passed=0 failed=0 records=()
 export AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1
 
-event_size() { awk -F '[^a-z0-9_]+' -v t="$1" '/^FUZZ/ && $2 == t {print $3}' fuzz/targets.def; }
+column() { awk -F '[^a-z0-9_]+' -v t="$1" -v n="$2" '/^FUZZ/ && $2 == t {print $n}' fuzz/targets.def; } # TARGET NUMBER
+event_size() { column "$1" 3; }
+executions() { column "$1" 5; }
 
 run_libfuzzer() { # TARGET WORK LOG
     local dict=()
     [ -f "fuzz/dict/$1.dict" ] && dict=("-dict=fuzz/dict/$1.dict")
-    timeout $((seconds + 60)) "$build/fuzz/libfuzzer/$1" -max_total_time="$seconds" -max_len=4096 "${dict[@]}" \
+    local limit=-max_total_time=$seconds
+    [ "$seconds" = 0 ] && limit=-runs=$(executions "$1")
+    timeout $((seconds + 120)) "$build/fuzz/libfuzzer/$1" "$limit" -max_len=4096 "${dict[@]}" \
         -seed="${FUZZ_SEED:-0}" -timeout=20 -entropic=0 -print_final_stats=1 -artifact_prefix="$2/crashes/" "$2/corpus" "$build/fuzz/seeds/$1" >"$3" 2>&1
     code=$?
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$3")
@@ -31,7 +37,9 @@ run_afl() { # TARGET WORK LOG
     [ "$size" = 0 ] && unset AFL_CUSTOM_MUTATOR_LIBRARY
     rm -rf "$2/afl"
     # It tries every seed first, which takes a while on a busy machine; the seconds count from then on.
-    timeout $((seconds + 240)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "$build/fuzz/seeds/$1" -o "$2/afl" -m none -t 2000+ \
+    local limit=(-V "$seconds")
+    [ "$seconds" = 0 ] && limit=(-E "$(executions "$1")")
+    timeout $((seconds + 240)) afl-fuzz "${limit[@]}" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "$build/fuzz/seeds/$1" -o "$2/afl" -m none -t 2000+ \
         "$build/fuzz/afl/$1" >"$3" 2>&1
     code=$?
     local stats=$2/afl/default/fuzzer_stats

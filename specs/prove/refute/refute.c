@@ -27,7 +27,7 @@
 
 enum { TRIES_MAX = 64, FIRST = 16, COPY_S = 1, HUNG_MAX = 12, INPUTS_MAX = 8192, REFUTED = 42 };
 
-#define FUZZ(target, event, capacities, what) int refute_##target(const uint8_t *data, size_t size);
+#define FUZZ(target, event, rooms, executions, what) int refute_##target(const uint8_t *data, size_t size);
 #include "refute_targets.def"
 #undef FUZZ
 
@@ -35,7 +35,7 @@ static const struct {
     const char *name;
     int (*play)(const uint8_t *data, size_t size);
 } targets[] = {
-#define FUZZ(target, event, capacities, what) {#target, refute_##target},
+#define FUZZ(target, event, rooms, executions, what) {#target, refute_##target},
 #include "refute_targets.def"
 #undef FUZZ
 };
