@@ -101,6 +101,9 @@ controller/job*) # the kinds that the suite's setup has controllers of, and webh
         export POLICIES=${POLICIES-$root/deploy/kubernetes/policies} WEBHOOKS=$KUEUE/config/components/webhook/manifests.yaml
     fi
     ;;
+controller/failurerecovery) # The controller of this suite needs no gate, a manager does.
+    export GATES=${GATES-FailureRecoveryPolicy=true}
+    ;;
 kueuectl)
     export KUEUE_BIN=$out/bin
     [ -x "$KUEUE_BIN/kubectl-kueue" ] || (cd "$KUEUE" && GOFLAGS=-mod=vendor go build -o "$KUEUE_BIN/kubectl-kueue" ./cmd/kueuectl)

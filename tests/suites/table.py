@@ -17,9 +17,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/compatibility.md"
 PASSED, AGAIN, FAILED, UNKNOWN = "pass", "again", "FAIL", "-"
 GOOD = (PASSED, AGAIN)
-JOBS = ("job", "pod", "jobset", "raycluster", "rayjob", "mpijob", "trainjob", "pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob", "appwrapper", "statefulset")
-SUITES = ("conversion", "webhook/core", "webhook/jobs", "kueuectl", "controller/core", "scheduler", "tas", "controller/dra", "controller/jobframework/setup",
-          "controller/admissionchecks/provisioning", *(f"controller/jobs/{kind}" for kind in JOBS))
+JOBS = ("job", "pod", "jobset", "raycluster", "rayjob", "mpijob", "trainjob", "pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob", "appwrapper", "sparkapplication", "statefulset")
+SUITES = ("conversion", "webhook/core", "webhook/jobs", "kueuectl", "controller/core", "scheduler",
+          *(f"scheduler/{part}" for part in ("delayedadmission", "excluderesources", "fairsharing", "inadmissible", "podsready", "quotacheckstrategy", "resourcetransformations")),
+          "tas", "controller/dra", "controller/failurerecovery", "controller/jobframework/setup", "controller/admissionchecks/provisioning", *(f"controller/jobs/{kind}" for kind in JOBS))
 Suite = collections.namedtuple("Suite", "name dates specs")  # specs: {(place, text): {"sluice": state, "kueue": state}}
 
 
