@@ -81,9 +81,11 @@ else
     setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
     echo "$given" >>"$dir/config.yaml"
     options=()
+    # Kueue's defaults, where Sluice has others.
+    defaults=ElasticJobsViaWorkloadSlices=true,PrioritizePreemptorWorkloads=false,TASReplaceSeveralFailedNodes=false
     [ -z "${ADAPTERS:-}" ] || options+=(--adapters "$ADAPTERS")
     ! grep -q webhook-listen <<<"$("$SLUICED" --help)" || options+=(--webhook-listen "127.0.0.1:$((port + 1))")
-    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" \
+    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "$defaults${gates:+,$gates}" --listen "127.0.0.1:$port" \
         "${options[@]}" >"$dir/log" 2>&1 &
 fi
 pid=${pid:-$!}
