@@ -22,9 +22,10 @@ static const struct place places[] = {{"metadata", "labels", false},
                                       {"spec", "schedulingGates", true}};
 #define PLACE_COUNT (sizeof places / sizeof places[0])
 
-static const char *const managed_labels[] = {"job-name", "controller-uid",
-                                             "batch.kubernetes.io/job-name",
-                                             "batch.kubernetes.io/controller-uid"};
+/* Pods may be spread by the first one: who plans nodes for a Workload has to see it in there. */
+static const char *const managed_labels[] = {"batch.kubernetes.io/job-name",
+                                             "batch.kubernetes.io/controller-uid", "job-name",
+                                             "controller-uid"};
 #define MANAGED_COUNT (sizeof managed_labels / sizeof managed_labels[0])
 
 /* A stale one may be replaced: of pods that belonged to other slices before. */
@@ -189,7 +190,7 @@ void sl_template_clean(struct sl_json *template)
     if (labels == NULL) {
         return;
     }
-    for (size_t i = 0; i < MANAGED_COUNT; i++) {
+    for (size_t i = 1; i < MANAGED_COUNT; i++) {
         sl_json_remove(labels, managed_labels[i]);
     }
     if (sl_json_len(labels) == 0) {

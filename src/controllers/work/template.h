@@ -33,7 +33,7 @@ bool sl_template_has_gate(const struct sl_json *template, const char *gate);
 /* Change the template; INVALID, and the template unchanged, when a key is already set to another value. */
 enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *injection,
                                 struct sl_error *e);
-/* Remove the labels that Kubernetes' job controller puts into a Job's template. */
+/* Remove the labels that Kubernetes' job controller puts into a Job's template, but for batch.kubernetes.io/job-name. */
 void sl_template_clean(struct sl_json *template);
 /* Put back what injection may have changed, from the original template. Returns whether anything differed. */
 bool sl_template_restore(struct sl_json *template, const struct sl_json *original);

@@ -12,6 +12,7 @@ static const char job_text[] =
     "queue-name\":\"main\"}},\"spec\":{\"suspend\":true,"
     "\"parallelism\":3,\"completions\":2,\"template\":{\"metadata\":{\"labels\":{\"job-name\":"
     "\"pi\","
+    "\"batch.kubernetes.io/job-name\":\"pi\",\"batch.kubernetes.io/controller-uid\":\"u-1\","
     "\"controller-uid\":\"u-1\",\"app\":\"pi\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}}";
 static const struct sl_priority no_class = {.group = "", .kind = "", .name = ""};
 
@@ -130,7 +131,7 @@ static void test_job_finished_tells_success_and_message(void **state)
     sl_json_free(job);
 }
 
-static void test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels(void **state)
+static void test_job_workload_has_owner_finalizer_pod_set_and_one_managed_label(void **state)
 {
     (void)state;
     struct sl_json *job = parse(job_text);
@@ -146,7 +147,8 @@ static void test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels(
     assert_json(
         sl_json_get(wl, "spec"),
         "{\"queueName\":\"main\",\"priority\":0,\"podSets\":[{\"name\":\"main\",\"count\":2,"
-        "\"template\":{\"metadata\":{\"labels\":{\"app\":\"pi\"}},"
+        "\"template\":{\"metadata\":{\"labels\":{\"batch.kubernetes.io/"
+        "job-name\":\"pi\",\"app\":\"pi\"}},"
         "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]}");
     sl_json_free(wl);
     sl_json_free(job);
@@ -303,7 +305,7 @@ int main(void)
         cmocka_unit_test(test_job_reclaimable_pods_are_those_that_nobody_waits_for),
         cmocka_unit_test(test_job_without_or_with_empty_queue_label_is_not_ours),
         cmocka_unit_test(test_job_finished_tells_success_and_message),
-        cmocka_unit_test(test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels),
+        cmocka_unit_test(test_job_workload_has_owner_finalizer_pod_set_and_one_managed_label),
         cmocka_unit_test(test_job_workload_carries_class_priority_and_time_limit),
         cmocka_unit_test(test_job_bad_time_limit_label_means_none),
         cmocka_unit_test(test_job_topology_annotations_and_index_become_the_request),
