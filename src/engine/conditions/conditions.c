@@ -263,6 +263,16 @@ static void hold_since(struct sl_json *status, const struct sl_condition_view *v
     hold_true(status, v, type, type, message);
 }
 
+bool sl_condition_evicted_by_others(const struct sl_json *status)
+{
+    const char *reason = sl_json_path_text(find(status, "Evicted"), "reason", "");
+    bool ours = !is(status, "Evicted", "True") || strncmp(reason, "Deactivated", 11) == 0;
+    for (size_t i = 0; !ours && i < sizeof evict_texts / sizeof evict_texts[0]; i++) {
+        ours = strcmp(reason, evict_texts[i]) == 0;
+    }
+    return !ours;
+}
+
 /* What was true is history now: false, with what it said. */
 static void lay_down(struct sl_json *status, const struct sl_condition_view *v, const char *type,
                      const char *reason)
@@ -415,7 +425,9 @@ static void write_evicted(struct sl_json *status, const struct sl_condition_view
         if (v->record->evicted != SL_EVICT_DEACTIVATED) { /* which may follow upon an eviction */
             start_over(status, v, "Evicted", v->record->evicted_at_ms);
         }
-        hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record), text);
+        if (v->record->evicted != SL_EVICT_PREEMPTED || !sl_condition_evicted_by_others(status)) {
+            hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record), text);
+        }
     } else if (reserved(v->record)) {
         lay_down(status, v, "Evicted", "QuotaReserved");
     }

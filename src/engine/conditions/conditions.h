@@ -34,6 +34,8 @@ const char *sl_condition_legacy_reason(const struct sl_workload *record, bool qu
 bool sl_condition_preemption_gated(const struct sl_workload *record);
 extern const char sl_condition_gate_closed[]; /* which says that */
 const char *sl_condition_evict_reason(const struct sl_workload *record);
+/* Does the status say so with a reason that only another client can have written? The record takes it for a preemption. */
+bool sl_condition_evicted_by_others(const struct sl_json *status);
 const char *sl_condition_requeue_reason(const struct sl_workload *record);
 const char *sl_condition_cause(const struct sl_workload *record);
 /* Of a decision about it; NULL for those that say why it is pending: pending and release. */

@@ -84,6 +84,10 @@ static bool eviction_agrees(const struct glass *m)
     if (!is_true(m, "Evicted", true)) {
         return false;
     }
+    if (w->evicted == SL_EVICT_PREEMPTED &&
+        sl_condition_evicted_by_others(sl_json_get(m->object, "status"))) {
+        return true;
+    }
     return w->evicted == SL_EVICT_DEACTIVATED
                ? strncmp(reason_of(m, "Evicted"), "Deactivated", 11) == 0 ||
                      say(m, "Evicted", reason_of(m, "Evicted"), "Deactivated")

@@ -114,6 +114,28 @@ static void test_conditions_deactivated_after_an_eviction_keep_their_time(void *
     sl_json_free(status);
 }
 
+/* The record knows no such reason, and says that it was preempted. */
+static void test_conditions_evicted_by_others_keep_their_reason(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    struct sl_workload record = evicted_at(SL_EVICT_PREEMPTED, OLD);
+    (void)sl_condition_set(status, "Evicted", true, "Maintenance", "the rack is moved", 1,
+                           sl_clock_parse(OLD));
+    assert_true(sl_condition_evicted_by_others(status));
+    write(status, &record, NEW);
+    const struct sl_json *c = sl_json_find_by(sl_json_get(status, "conditions"), "type", "Evicted");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "Maintenance");
+    assert_string_equal(sl_json_path_text(c, "message", ""), "the rack is moved");
+    assert_string_equal(time_of(status, "Evicted"), OLD);
+    record = evicted_at(SL_EVICT_PREEMPTED, NEW);
+    write(status, &record, NEW);
+    c = sl_json_find_by(sl_json_get(status, "conditions"), "type", "Evicted");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "Preempted");
+    assert_false(sl_condition_evicted_by_others(status));
+    sl_json_free(status);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +144,7 @@ int main(void)
         cmocka_unit_test(
             test_conditions_evicted_again_after_an_unwritten_admission_tell_the_new_time),
         cmocka_unit_test(test_conditions_deactivated_after_an_eviction_keep_their_time),
+        cmocka_unit_test(test_conditions_evicted_by_others_keep_their_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,6 +313,20 @@ static void test_released_eviction_by_others_ends_when_the_job_has_stopped(void 
     world_expect(&w, "a", "Evicted", "False", "QuotaReserved");
 }
 
+/* What it says is of no kind that the record knows, and stays what it says. */
+static void test_released_eviction_by_others_keeps_its_reason(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue();
+    evict_by_others("a", "Maintenance");
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    world_expect(&w, "a", "Evicted", "True", "Maintenance");
+}
+
 static void test_released_eviction_that_others_end_goes_on(void **state)
 {
     (void)state;
@@ -360,6 +374,7 @@ int main(void)
         TEST(test_released_by_others_after_a_restart_frees_the_quota),
         TEST(test_released_by_others_before_a_restart_is_not_taken_over),
         TEST(test_released_eviction_by_others_ends_when_the_job_has_stopped),
+        TEST(test_released_eviction_by_others_keeps_its_reason),
         TEST(test_released_eviction_that_others_end_goes_on),
         TEST(test_released_eviction_that_is_over_is_not_taken_for_anothers),
     };
