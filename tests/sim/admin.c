@@ -4,6 +4,7 @@
 /* Random administrators and users. What they pick may be gone by then: that is told, and nothing else happens. */
 #include "admin.h"
 #include "base/clock.h"
+#include "elastic.h"
 #include "pods.h"
 #include <stdio.h>
 #include <string.h>
@@ -406,7 +407,7 @@ static void change_class(struct sim *s, struct sim_chance *c)
 
 void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
-    if (sim_pods_act(s, kind, c)) {
+    if (sim_pods_act(s, kind, c) || sim_elastic_act(s, kind, c)) {
         return;
     }
     switch (kind) {

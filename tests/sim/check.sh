@@ -50,7 +50,7 @@ play "$1/sim.json" "$seeds"
 # The engine's own writes are not read again (docs/internals/writes.md): else nobody would notice.
 grep -q '"own_writes_recognised": [1-9]' "$1/sim.json" || { echo "no own write was recognised"; failed=$((failed + 1)); }
 # Enough seeds stand for worlds of every sort; a sort that none stands for is played by nobody.
-for sort in with_topology with_slices with_pods with_several_checks that_wait_for_ready_pods \
+for sort in with_topology with_slices with_pods with_elastic_jobs with_several_checks that_wait_for_ready_pods \
     that_do_not_wait_for_ready_pods; do
     [ "$seeds" -lt 60 ] || grep -q "\"worlds_$sort\": [1-9]" "$1/sim.json" ||
         { echo "no world was one $sort"; failed=$((failed + 1)); }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Jobs of all sorts: wide and narrow, short and long, failing, slow to become ready, in places of their own. */
-#include "sim.h"
+#include "elastic.h"
 #include <stdio.h>
 
 static void annotate(struct sl_json *meta, const char *key, const char *format, unsigned n)
@@ -96,5 +96,7 @@ void sim_job_make(struct sim *s, struct sim_chance *c)
         }
     }
     set_meta(s, c, sl_json_path(job, "metadata"), pods);
+    struct sim_chance elastic = {c->state ^ 0xe1a57};
+    sim_elastic_make(s, job, &elastic, pods);
     (void)sim_create_object(s, SL_KIND_JOB, job);
 }

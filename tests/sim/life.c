@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "controllers/jobs/podjob.h"
+#include "elastic.h"
 #include "pods.h"
 #include "replicas.h"
 #include <stdio.h>
@@ -74,6 +75,7 @@ static void on_workload(void *context, enum sl_watch_type type, enum sl_kind kin
     sim_placed_see(w, type == SL_WATCH_DELETED);
     sim_mirror_told(s, type == SL_WATCH_DELETED, w);
     sim_pods_told(s, w);
+    sim_elastic_told(s, w);
     (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(w), sl_object_name(w));
     sl_buf_text(&text, type == SL_WATCH_DELETED ? " deleted" : "");
     if (type != SL_WATCH_DELETED) {
@@ -191,6 +193,7 @@ void sim_life_close(struct sim *s)
     }
     tally_engine(s);
     sim_mirror_forget(s);
+    sim_elastic_forget();
     sl_store_close(s->store);
     sl_controllers_free(s->controllers);
     sl_engine_close(s->engine);

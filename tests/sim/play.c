@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "elastic_records.h"
 #include <stdio.h>
 
 void sim_audit_turn(struct sim *s)
@@ -13,6 +14,10 @@ void sim_audit_turn(struct sim *s)
     const char *broken = NULL;
     if (!sl_engine_valid(s->engine, &broken)) {
         sim_story_violation("%s", broken);
+    }
+    const char *slice = sim_slice_beside_its_old(s->engine);
+    if (slice != NULL) {
+        sim_story_violation("%s holds quota, and so does the slice that has its place", slice);
     }
 }
 

@@ -112,6 +112,7 @@ int sim_process_run(const struct sim_process *p)
     const struct sl_daemon_options options = {
         .kubeconfig = p->kubeconfig, .elect_leader = SL_FLAG_YES, .unconfined = true};
     config->settings = *p->settings;
+    config->jobs.elastic = p->settings->elastic_jobs;
     enum sl_code code = sl_daemon_cluster_run(&options, config, &e);
     if (code != SL_CODE_OK && code != SL_CODE_UNAVAILABLE) {
         (void)fprintf(stderr, "a replica could not run: %s\n", e.text);

@@ -4,7 +4,9 @@
 /* Quota as the API shows it, computed from the objects alone and by other means than the core's: what Workloads have
  * reserved goes up the tree of cohorts, flavor by flavor and resource by resource. */
 #include "api/objects/quantity.h"
-#include "base/mem.h"
+#include "base/map.h"
+#include "controllers/work/slices.h"
+#include "controllers/work/work.h"
 #include "replica.h"
 #include <stdio.h>
 #include <string.h>
@@ -129,10 +131,19 @@ static int64_t ended_pods(const struct sl_json *w, const char *pod_set)
     return 0;
 }
 
+/* Those of an elastic job that has fewer pods by now than it was admitted with. */
+static int64_t pods_of(const struct sl_json *w, const char *pod_set, int64_t admitted)
+{
+    const struct sl_json *set = sl_json_find_by(sl_json_path(w, "spec.podSets"), "name", pod_set);
+    int64_t count = sl_json_path_int(set, "count", admitted);
+    return count < admitted ? count : admitted;
+}
+
 static void use(struct node *n, const struct sl_json *w, const struct sl_json *set)
 {
+    const char *name = sl_json_path_text(set, "name", "");
     int64_t count = sl_json_path_int(set, "count", 0);
-    int64_t left = count - ended_pods(w, sl_json_path_text(set, "name", ""));
+    int64_t left = pods_of(w, name, count) - ended_pods(w, name);
     const struct sl_json *flavors = sl_json_get(set, "flavors");
     void *it = NULL;
     const char *resource;
@@ -151,12 +162,35 @@ static bool holds_quota(const struct sl_json *w)
            sl_json_path_bool(w, "spec.active", true);
 }
 
+/* Slices in whose place another one is already: what both hold counts once. */
+static struct sl_map *replaced_new(const struct sl_json *list)
+{
+    struct sl_map *keys = sl_map_new();
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *w = sl_json_at(list, i);
+        const char *key = sl_object_annotation(w, SL_ANNOTATION_REPLACES);
+        if (key != NULL && holds_quota(w)) {
+            sl_map_put(keys, key, (union sl_map_value){.number = 1});
+        }
+    }
+    return keys;
+}
+
+static bool is_replaced(const struct sl_map *replaced, const struct sl_json *w)
+{
+    char key[SL_KEY_SIZE];
+    union sl_map_value unused;
+    sl_key_print(sl_object_namespace(w), sl_object_name(w), key);
+    return sl_map_get(replaced, key, &unused);
+}
+
 static void add_usage(struct sim *s)
 {
     struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
+    struct sl_map *replaced = replaced_new(list);
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *w = sl_json_at(list, i);
-        if (!holds_quota(w)) {
+        if (!holds_quota(w) || is_replaced(replaced, w)) {
             continue;
         }
         struct node *n = node_of(sl_json_path_text(w, "status.admission.clusterQueue", ""), false);
@@ -165,6 +199,7 @@ static void add_usage(struct sim *s)
             use(n, w, sl_json_at(sets, k));
         }
     }
+    sl_map_free(replaced);
     sl_json_free(list);
 }
 

@@ -4,9 +4,10 @@
 /* Rest: faults end, queues take work, nodes are healthy, checks are answered; jobs end. Then nobody holds quota,
  * nobody waits who would fit, the engine knows what the store has, and a restart changes nothing. */
 #include "admin.h"
-#include "disk.h"
 #include "base/fnv1a.h"
 #include "base/mem.h"
+#include "disk.h"
+#include "elastic.h"
 #include "pods.h"
 #include "replicas.h"
 #include "wake.h"
@@ -23,7 +24,7 @@ static uint64_t add_text(uint64_t h, const char *text)
 }
 
 /* Changes when any of these objects does. */
-static uint64_t fingerprint(struct sim *s)
+uint64_t sim_fingerprint(struct sim *s)
 {
     static const enum sl_kind kinds[] = {SL_KIND_WORKLOAD, SL_KIND_JOB, SL_KIND_POD,
                                          SL_KIND_PROVISIONING_REQUEST, SL_KIND_CLUSTER_QUEUE};
@@ -43,12 +44,12 @@ static void come_to_rest(struct sim *s)
 {
     unsigned quiet = 0;
     for (unsigned round = 0; quiet < QUIET_ROUNDS; round++) {
-        uint64_t before = fingerprint(s);
+        uint64_t before = sim_fingerprint(s);
         sim_admin_calm(s);
         bool changed = round > 0 && sim_pods_calm(s); /* when what had begun is done */
         sim_life_run(s, s->now_ms + ROUND_MS);
         changed = sim_admin_answer_all(s) || changed;
-        quiet = changed || fingerprint(s) != before ? 0 : quiet + 1;
+        quiet = changed || sim_fingerprint(s) != before ? 0 : quiet + 1;
         if (round == ROUNDS_MAX) {
             sim_story_violation("no rest after %u hours without events",
                                 ROUNDS_MAX * ROUND_MS / 3600000u);
@@ -336,7 +337,7 @@ static void compare(const char *before, const char *after)
 }
 
 /* A fresh look at all queues serves nobody (G13): who could be served was looked at when that came about. */
-static void probe_wake_ups(struct sim *s)
+void sim_probe_wake_ups(struct sim *s)
 {
     struct sl_engine_counters before, after;
     if (s->replicas != NULL) {
@@ -360,6 +361,7 @@ static void check_all(struct sim *s)
         check_queues(s);
     }
     sim_pods_check(s);
+    sim_elastic_check(s);
 }
 
 void sim_rest(struct sim *s)
@@ -371,11 +373,12 @@ void sim_rest(struct sim *s)
         sim_relay_calm(s->relay);
     }
     sim_disk_calm();
+    sim_elastic_rest(s);
     come_to_rest(s);
     sim_story_tell("rest", "nothing moves");
     check_all(s);
     check_jobs(s);
-    probe_wake_ups(s);
+    sim_probe_wake_ups(s);
     char *before = decisions(s);
     sim_life_restart(s, SIM_DEATH_CLEAN);
     sim_life_run(s, s->now_ms + ROUND_MS);

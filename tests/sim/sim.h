@@ -95,7 +95,7 @@ struct sim {
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */
     unsigned long turn_count, job_count, pod_count, settled_count;
-    bool has_topology, has_slices, has_check, has_provisioning, has_pods;
+    bool has_topology, has_slices, has_check, has_provisioning, has_pods, has_elastic;
     bool has_several_checks; /* a queue did ask for more than one, at some time */
     unsigned
         check_count; /* of checks that somebody else answers; those after the first come with it */
@@ -190,6 +190,9 @@ const char *sim_events_name(enum sim_event_kind kind);
 void sim_audit_turn(struct sim *s);
 /* Let everything come to rest, then look: all that can run has run, nothing leaks, a restart changes nothing. */
 void sim_rest(struct sim *s);
+uint64_t sim_fingerprint(struct sim *s); /* changes when a Workload, Job, Pod or queue does */
+/* A fresh look at all queues serves nobody. */
+void sim_probe_wake_ups(struct sim *s);
 /* One run from beginning to end. */
 void sim_play(const struct sim_options *o);
 

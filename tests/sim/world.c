@@ -26,6 +26,7 @@ void sim_world_settings(struct sim *s)
     struct sim_chance checks = {s->options->seed ^ 0xc4ec5};
     struct sim_chance slices = {s->options->seed ^ 0x511ce};
     struct sim_chance ready = {s->options->seed ^ 0x4ead1};
+    struct sim_chance elastic = {s->options->seed ^ 0xe1a57};
     s->settings = sl_engine_settings_default();
     s->settings.paranoid = true;
     s->settings.policy.fair_sharing = sim_chance_of(&c, 30);
@@ -56,6 +57,8 @@ void sim_world_settings(struct sim *s)
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);
     s->has_pods = sim_chance_of(&pods, 25);
+    s->has_elastic = sim_chance_of(&elastic, 40);
+    s->settings.elastic_jobs = s->job_rules.elastic = s->has_elastic;
     s->check_count = s->has_check ? 1 + sim_chance_below(&checks, SIM_CHECKS_MAX) : 0;
 }
 
@@ -160,6 +163,7 @@ void sim_world_tally(const struct sim *s)
     sim_tally_add(SIM_TALLY_WORLDS_TOPOLOGY, s->has_topology);
     sim_tally_add(SIM_TALLY_WORLDS_SLICES, s->has_slices);
     sim_tally_add(SIM_TALLY_WORLDS_PODS, s->has_pods);
+    sim_tally_add(SIM_TALLY_WORLDS_ELASTIC, s->has_elastic);
     sim_tally_add(SIM_TALLY_WORLDS_CHECKS, s->has_several_checks);
     sim_tally_add(SIM_TALLY_WORLDS_READY, s->settings.wait_for_pods_ready);
     sim_tally_add(SIM_TALLY_WORLDS_UNREADY, !s->settings.wait_for_pods_ready);

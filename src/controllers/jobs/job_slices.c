@@ -204,15 +204,26 @@ static void grow(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
 }
 
-/* The one that waits has the marks of its job, too. */
-static void mark_next(struct sl_job_view *v)
+/* The one that waits has the marks of its job, too, and asks for no pods that have ended for good. */
+static void update_next(struct sl_job_view *v)
 {
     struct sl_json *holder = v->wl;
     v->wl = v->slices.next;
-    if (sl_job_update_marks(v)) {
+    if (sl_job_update_marks(v) || sl_job_reclaim(v)) {
         sl_job_look_on(v, v->wl);
     }
     v->wl = holder;
+}
+
+/* The one that the job runs by has enough for it: for how long another one may yet wait is all the same. */
+static bool end_needless(struct sl_job_view *v)
+{
+    enum sl_scale scale = sl_scale_of(&v->sets, v->wl);
+    bool needless = scale == SL_SCALE_SAME || scale == SL_SCALE_DOWN;
+    if (needless) {
+        end_one(v, v->slices.next);
+    }
+    return needless;
 }
 
 bool sl_job_slices_scale(struct sl_job_view *v)
@@ -222,6 +233,7 @@ bool sl_job_slices_scale(struct sl_job_view *v)
     bool reserved = sl_condition_true(v->wl, "QuotaReserved");
     bool leaving = sl_object_deleting(v->wl) || (reserved && sl_condition_true(v->wl, "Evicted"));
     bool waits = next != NULL && !sl_object_deleting(next);
+    waits = waits && (leaving || !reserved || !end_needless(v));
     enum sl_scale scale = sl_scale_of(&v->sets, waits ? next : v->wl);
     if (scale == SL_SCALE_OTHER) {
         return false; /* as of any job */
@@ -235,7 +247,7 @@ bool sl_job_slices_scale(struct sl_job_view *v)
     } else if (!done && next == NULL) {
         grow(v);
     } else if (waits) {
-        mark_next(v);
+        update_next(v);
     }
     settle_sets(v);
     return false;

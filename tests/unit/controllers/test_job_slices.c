@@ -342,11 +342,44 @@ static void test_slices_that_wait_are_changed_in_place(void **state)
     settle(f);
     assert_int_equal(f->made, 2);
     assert_int_equal(count(workload(f, 2)), 7);
-    scale(f, 4); /* fewer than it runs with: the one that waits will say so */
-    settle(f);
-    assert_int_equal(count(workload(f, 2)), 4);
     assert_int_equal(count(workload(f, 1)), 6);
     assert_true(runs(f));
+}
+
+/* It may wait for long, and what the job does not need is free at once. */
+static void test_slices_that_wait_for_no_more_than_the_job_has_are_ended(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    scale(f, 5);
+    settle(f);
+    scale(f, 2);
+    settle(f);
+    assert_string_equal(finished(workload(f, 2)), "OutOfSync");
+    assert_false(sl_workload_has_finalizer(workload(f, 2)));
+    assert_int_equal(count(workload(f, 1)), 2);
+    scale(f, 6);
+    settle_at(f, T0 + 5000);
+    assert_int_equal(count(workload(f, 3)), 6);
+    scale(f, 1);
+    settle_at(f, T0 + 5000);
+    assert_string_equal(finished(workload(f, 3)), "OutOfSync");
+    assert_int_equal(count(workload(f, 1)), 1);
+    assert_true(runs(f));
+    assert_int_equal(f->made, 3);
+}
+
+/* It is all that the job will have. */
+static void test_slices_that_wait_stay_while_the_other_one_is_evicted(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    scale(f, 5);
+    settle(f);
+    set(workload(f, 1), "Evicted", true);
+    scale(f, 1);
+    settle(f);
+    assert_string_equal(finished(workload(f, 2)), "");
 }
 
 static void test_slices_replaced_one_is_let_go_and_the_job_runs_on(void **state)
@@ -581,6 +614,31 @@ static void test_slices_give_back_what_they_hold_and_the_job_does_not_need(void 
     assert_int_equal(sl_json_path_int(sl_json_at(list, 0), "count", 0), 1);
 }
 
+static int64_t given_back(const struct sl_json *wl)
+{
+    const struct sl_json *list = sl_json_path(wl, "status.reclaimablePods");
+    return sl_json_path_int(sl_json_at(list, 0), "count", 0);
+}
+
+/* Of six pods five are left to do, and then one: what waits asks for no more. */
+static void test_slices_that_wait_ask_for_no_pods_that_have_ended(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    scale(f, 6);
+    settle(f);
+    assert_int_equal(given_back(workload(f, 2)), 0);
+    sl_json_set_int(sl_json_get(job(f), "status"), "succeeded", 4);
+    settle(f);
+    assert_int_equal(given_back(workload(f, 2)), 1);
+    assert_int_equal(given_back(workload(f, 1)), 0);
+    sl_json_set_int(sl_json_get(job(f), "status"), "succeeded", 8);
+    settle(f);
+    assert_int_equal(given_back(workload(f, 2)), 5);
+    assert_int_equal(given_back(workload(f, 1)), 1);
+    assert_int_equal(count(workload(f, 2)), 6);
+}
+
 static void test_slices_that_shrink_give_back_fewer(void **state)
 {
     struct fixture *f = *state;
@@ -686,6 +744,8 @@ int main(void)
         TEST(test_slices_of_a_job_that_grows_are_two_and_it_runs_on),
         TEST(test_slices_of_a_job_that_shrinks_stay_and_have_fewer_pods),
         TEST(test_slices_that_wait_are_changed_in_place),
+        TEST(test_slices_that_wait_for_no_more_than_the_job_has_are_ended),
+        TEST(test_slices_that_wait_stay_while_the_other_one_is_evicted),
         TEST(test_slices_replaced_one_is_let_go_and_the_job_runs_on),
         TEST(test_slices_that_wait_for_checks_do_not_stop_the_job),
         TEST(test_slices_in_whose_place_another_is_are_ended_after_a_while),
@@ -699,6 +759,7 @@ int main(void)
         TEST(test_slices_of_a_deleted_job_are_ended),
         TEST(test_slices_of_a_job_deleted_in_the_foreground_do_not_wait_for_it),
         TEST(test_slices_give_back_what_they_hold_and_the_job_does_not_need),
+        TEST(test_slices_that_wait_ask_for_no_pods_that_have_ended),
         TEST(test_slices_that_shrink_give_back_fewer),
         TEST(test_slices_pods_that_wait_are_not_waited_for),
         TEST(test_slices_both_follow_to_another_class),
