@@ -100,7 +100,6 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
     configured.force_lost_pods = config->force_lost_pods;
     configured.metered = config->metered;
     configured.jobs = &config->jobs;
-    sl_idle_heed_elastic(config->jobs.elastic);
     config->settings.paranoid = options->paranoid;
     log_configuration(config, options->config);
     sl_zap_warn(&options->zap);

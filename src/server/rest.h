@@ -31,6 +31,7 @@ struct sl_rest {
     size_t question_count;
     unsigned watch_count, watches_max;
     bool reviews; /* bodies are what an API server writes */
+    bool elastic_jobs;
     const char *version;
     struct sl_server_logs logs;
 };

@@ -17,17 +17,10 @@ static const struct sl_idle rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-static bool elastic; /* of the process, as its feature gates are */
-
-void sl_idle_heed_elastic(bool on)
-{
-    elastic = on;
-}
-
 /* Do the feature gates let it count? */
-static bool is_heeded(enum sl_kind kind, const struct sl_idle *row)
+static bool is_heeded(enum sl_kind kind, const struct sl_idle *row, struct sl_idle_modes modes)
 {
-    return elastic && (kind == SL_KIND_JOB || kind == SL_KIND_WORKLOAD) &&
+    return modes.elastic && (kind == SL_KIND_JOB || kind == SL_KIND_WORKLOAD) &&
            strcmp(row->member, LABEL "elastic-job") == 0;
 }
 
@@ -79,13 +72,13 @@ static void warn_of_jobs(enum sl_kind kind, const struct sl_json *o, struct sl_j
     }
 }
 
-void sl_object_idle(enum sl_kind kind, const struct sl_json *o, bool simulated,
+void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_idle_modes modes,
                     struct sl_json *list)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct sl_idle *row = &rows[i];
         bool concerns = (row->kind == kind || row->kind == SL_KIND_COUNT) &&
-                        (simulated || !row->alone) && !is_heeded(kind, row);
+                        (modes.simulated || !row->alone) && !is_heeded(kind, row, modes);
         if (concerns && sl_json_get(sl_json_path(o, row->where), row->member) != NULL) {
             struct sl_buf text = {0};
             sl_buf_print(&text, "%s.%s has no effect: %s", row->where, row->member, row->why);

@@ -52,8 +52,12 @@ void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_jso
 /* The same of an object in v1beta1. */
 void sl_object_unknown_old(enum sl_kind kind, const struct sl_json *o, struct sl_json *list);
 /* Appends to `list` a sentence for each field and annotation of `o` (an object or a merge patch) that Kueue acts on and
- * Sluice does not (idle.def; with `simulated` also where jobs are simulated), and for what keeps a job from being admitted, or confuses it. */
-void sl_object_idle(enum sl_kind kind, const struct sl_json *o, bool simulated,
+ * Sluice does not (idle.def), and for what keeps a job from being admitted, or confuses it. */
+struct sl_idle_modes {
+    bool simulated; /* so are jobs: more has no effect */
+    bool elastic;   /* Jobs and Workloads may be: the annotation has its effect */
+};
+void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_idle_modes modes,
                     struct sl_json *list);
 /* The kind's fields as an OpenAPI v3 schema, for `kubectl explain`. Caller frees. */
 struct sl_json *sl_object_schema_new(enum sl_kind kind);

@@ -78,8 +78,6 @@ struct sl_idle {
     bool alone; /* only in standalone mode */
 };
 const struct sl_idle *sl_schema_idle(size_t *count);
-/* Does the annotation of elastic jobs count, of Jobs and Workloads? Not at first. */
-void sl_idle_heed_elastic(bool on);
 
 const struct sl_node *sl_schema(enum sl_kind kind);
 /* The same of v1beta1, of kinds that have it. */

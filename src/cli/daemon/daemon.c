@@ -125,6 +125,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight},
         {SL_FORESIGHT_RESOURCE_PATH, sl_foresight_answer, d->foresight}};
     struct sl_server_options o = {.listen = options->listen,
+                                  .elastic_jobs = options->jobs != NULL && options->jobs->elastic,
                                   .allow_remote = options->allow_remote,
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],

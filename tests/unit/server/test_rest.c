@@ -314,14 +314,14 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
     assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", job), 201);
     assert_non_null(
         strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "elastic-job has no effect"));
-    sl_idle_heed_elastic(true);
+    f->rest.elastic_jobs = true;
     const char *heeded =
         "{\"metadata\":{\"name\":\"heeded\",\"annotations\":{\"kueue.x-k8s.io/elastic-job\":"
         "\"true\"}},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
         "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}";
     assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", heeded), 201);
     assert_int_equal(sl_json_len(f->r.answer.warnings), 0);
-    sl_idle_heed_elastic(false);
+    f->rest.elastic_jobs = false;
     const char *limited =
         "{\"metadata\":{\"name\":\"k\"},\"spec\":{\"activeDeadlineSeconds\":5,\"template\":{"
         "\"spec\":"
