@@ -197,10 +197,8 @@ class Policies(Scene):
                  "spec": {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}, "resourceGroups": [
                      {"coveredResources": ["cpu"], "flavors": [
                          {"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}]}}
-        elastic = job("elastic", queue="main")
-        elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
         lost = job("lost", template={"kueue.x-k8s.io/safe-to-forcefully-delete": "true"})
-        for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"), (elastic, "elastic-job has no effect"),
+        for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"),
                         (lost, "safe-to-forcefully-delete has no effect")):
             eventually(lambda: says in self.plane.kubectl("create", "-n", self.namespace, "--dry-run=server", "-f", "-",
                                                           stdin=json.dumps(o)).stderr, what=says)

@@ -194,8 +194,6 @@ class Unsupported(Scene):
         for obj, words in (
                 (queue, "concurrent admission is not supported"),
                 (work, "only the feature gate MultiKueueOrchestratedPreemption lets it count"),
-                (marked(asking("boosted", KINDS["Job"]), **{"kueue.x-k8s.io/elastic-job": "true"}),
-                 "only the feature gate ElasticJobsViaWorkloadSlices lets it count"),
                 (lost(asking("lost", KINDS["Job"])), "only the feature gate FailureRecoveryPolicy lets it count")):
             self.assertIn(words, self.warned(obj))
 
@@ -222,11 +220,6 @@ class Unsupported(Scene):
         done = self.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(connect), check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("SparkConnect", done.stderr)
-
-
-def marked(obj, **annotations):
-    obj["metadata"]["annotations"].update(annotations)
-    return obj
 
 
 def lost(obj):

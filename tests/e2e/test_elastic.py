@@ -25,8 +25,6 @@ def pods(workload):
 
 
 class Elastic(Scene):
-    options = ("--feature-gates", "ElasticJobsViaWorkloadSlices=true")
-
     def setUp(self):
         super().setUp()
         self.create(flavor("f"), cluster_queue("cq", {"f": {"cpu": "5"}},
@@ -185,6 +183,8 @@ class Elastic(Scene):
 
 
 class NotElastic(Scene):
+    options = ("--feature-gates", "ElasticJobsViaWorkloadSlices=false")
+
     def test_mark_has_no_effect_without_the_gate_and_a_warning_says_so(self):
         self.create(flavor("f"), cluster_queue("cq", {"f": {"cpu": "5"}}), local_queue("main", "cq"))
         done = self.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(elastic("a", 2)))

@@ -174,8 +174,8 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
             if (wish->jobs->manage_all) {
                 fit_unnamed(object);
             }
-            if (wish->jobs->elastic && strcmp(name, "sluice-idle-fields") == 0) {
-                set_variable(object, "elastic", "true");
+            if (!wish->jobs->elastic && strcmp(name, "sluice-idle-fields") == 0) {
+                set_variable(object, "elastic", "false");
             }
             sl_json_append(left, sl_json_new_text(name));
         }

@@ -44,8 +44,7 @@ static void test_config_says_what_is_in_force(void **state)
     (void)state;
     struct sl_config *c = sl_config_load(NULL, NULL, false);
     assert_facts(c,
-                 (const char *const[]){"Kueue by default: ElasticJobsViaWorkloadSlices=false,"
-                                       "PrioritizePreemptorWorkloads=true\n",
+                 (const char *const[]){"Kueue by default: PrioritizePreemptorWorkloads=true\n",
                                        "  fair sharing: off\n", "  admission fair sharing: off\n",
                                        "  waitForPodsReady: on, timeout 1800 s\n",
                                        "  jobs: with a queue name\n", NULL});
@@ -59,7 +58,7 @@ static void test_config_says_what_is_in_force(void **state)
     assert_none(c->errors);
     assert_facts(
         c, (const char *const[]){
-               "Kueue by default: ElasticJobsViaWorkloadSlices=false,PartialAdmission=false\n",
+               "Kueue by default: PartialAdmission=false\n",
                "  fair sharing: on, preemption by LessThanInitialShare\n",
                "  admission fair sharing: on, usageHalfLifeTime 10m, usageSamplingInterval 60 s\n",
                "  waitForPodsReady: on, timeout 300 s, admission is blocked meanwhile\n",
@@ -67,11 +66,8 @@ static void test_config_says_what_is_in_force(void **state)
     sl_config_free(c);
     c = sl_config_load(NULL, "PrioritizePreemptorWorkloads=false,DisableWaitForPodsReady=true",
                        false);
-    assert_facts(
-        c,
-        (const char *const[]){
-            "Kueue by default: DisableWaitForPodsReady=true,ElasticJobsViaWorkloadSlices=false\n",
-            "  waitForPodsReady: off\n", NULL});
+    assert_facts(c, (const char *const[]){"Kueue by default: DisableWaitForPodsReady=true\n",
+                                          "  waitForPodsReady: off\n", NULL});
     sl_config_free(c);
 }
 

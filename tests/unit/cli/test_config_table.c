@@ -351,9 +351,8 @@ static void test_config_gates_absent_leave_kueues_defaults(void **state)
             assert_int_equal(*target_of(c, &rows[i]), rows[i].preset != rows[i].turned);
         }
     }
-    assert_true(c->settings.policy.prioritize_preemptors); /* unlike Kueue, both */
-    assert_false(c->settings.elastic_jobs);
-    assert_false(c->jobs.elastic);
+    assert_true(c->settings.policy.prioritize_preemptors); /* unlike Kueue */
+    assert_true(c->jobs.elastic);
     sl_config_free(c);
 }
 
