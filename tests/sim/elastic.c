@@ -4,6 +4,7 @@
 /* Users of elastic Jobs, and what every version of a slice has to say. */
 #include "elastic.h"
 #include "api/objects/quantity.h"
+#include "controllers/cluster/pods.h"
 #include "controllers/jobs/job.h"
 #include "controllers/work/slices.h"
 #include <stdio.h>
@@ -99,6 +100,10 @@ static void scale(struct sim *s, const struct sl_json *job, struct sim_chance *c
     sl_json_set_int(spec, "parallelism", pods);
     if (sl_job_indexed(job)) {
         sl_json_set_int(spec, "completions", pods);
+    }
+    if (sl_job_has_pods(job)) { /* those that are made from now on */
+        sl_json_set_text(sl_json_path_make(patch, "metadata.annotations"), "sluice.dev/run-for",
+                         sim_chance_of(c, 50) ? "20s" : FOR_EVER);
     }
     sim_tally(pods > now ? SIM_TALLY_JOBS_GROWN : SIM_TALLY_JOBS_SHRUNK);
     (void)sim_patch(s, SL_KIND_JOB, job, false, patch);

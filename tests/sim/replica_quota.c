@@ -139,11 +139,29 @@ static int64_t pods_of(const struct sl_json *w, const char *pod_set, int64_t adm
     return count < admitted ? count : admitted;
 }
 
+/* Pods of one reservation: what was given back is not taken again, whatever the object says meanwhile. */
+static int64_t least_pods(const struct sl_json *w, const char *pod_set, int64_t left)
+{
+    static struct sl_map *least;
+    char key[300];
+    union sl_map_value value;
+    const struct sl_json *reserved = sl_condition_find(w, "QuotaReserved");
+    least = least == NULL ? sl_map_new() : least;
+    (void)snprintf(key, sizeof key, "%s %s %s", sl_object_uid(w), pod_set,
+                   sl_json_path_text(reserved, "lastTransitionTime", ""));
+    left = left < 0 ? 0 : left;
+    if (sl_map_get(least, key, &value) && (int64_t)value.number < left) {
+        left = (int64_t)value.number;
+    }
+    sl_map_put(least, key, (union sl_map_value){.number = (uint64_t)left});
+    return left;
+}
+
 static void use(struct node *n, const struct sl_json *w, const struct sl_json *set)
 {
     const char *name = sl_json_path_text(set, "name", "");
     int64_t count = sl_json_path_int(set, "count", 0);
-    int64_t left = pods_of(w, name, count) - ended_pods(w, name);
+    int64_t left = least_pods(w, name, pods_of(w, name, count) - ended_pods(w, name));
     const struct sl_json *flavors = sl_json_get(set, "flavors");
     void *it = NULL;
     const char *resource;
@@ -151,7 +169,7 @@ static void use(struct node *n, const struct sl_json *w, const struct sl_json *s
     while (sl_json_next(flavors, &it, &resource, &flavor)) {
         const struct sl_json *usage = sl_json_get(sl_json_get(set, "resourceUsage"), resource);
         struct cell *c = cell_of(n, sl_json_text(flavor, ""), resource);
-        c->used += count == 0 || left < 0 ? 0 : amount(usage, 0) / count * left;
+        c->used += count == 0 ? 0 : amount(usage, 0) / count * left;
     }
 }
 

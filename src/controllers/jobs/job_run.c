@@ -443,12 +443,14 @@ static int64_t reclaimable(const struct sl_job_view *v, size_t index, const char
                                      : v->f->composition->reclaimable(&v->members, pod_set);
 }
 
-/* Of fewer pods than it was admitted with, fewer are given back. */
-static bool has_shrunk(const struct sl_json *wl, size_t index)
+/* Of fewer pods than it was admitted with, or is about to have, fewer are given back. */
+static bool shrinks(const struct sl_job_view *v, size_t index)
 {
-    const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
-    int64_t count = sl_json_path_int(sl_workload_pod_set(wl, index), "count", 1);
-    return sl_is_elastic(wl) && sl_json_path_int(sl_json_at(all, index), "count", 0) > count;
+    const struct sl_json *all = sl_json_path(v->wl, "status.admission.podSetAssignments");
+    int64_t count = sl_json_path_int(sl_workload_pod_set(v->wl, index), "count", 1);
+    bool has = sl_json_path_int(sl_json_at(all, index), "count", 0) > count;
+    return sl_is_elastic(v->wl) &&
+           (has || (index < v->sets.count && v->sets.at[index].count < count));
 }
 
 /* The whole list, and whether it says something else than before. */
@@ -467,7 +469,7 @@ static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differ
         pods =
             pods < most ? pods : most; /* a job that was changed may have more than its Workload */
         pods = pods > 0 ? pods : 0;    /* nothing has checked what the status of a job says */
-        pods = held && pods < before && !has_shrunk(v->wl, i) ? before : pods;
+        pods = held && pods < before && !shrinks(v, i) ? before : pods;
         *differs = *differs || pods != before;
         if (pods > 0) {
             struct sl_json *item = sl_json_new_map();

@@ -188,6 +188,17 @@ static void rescale(struct sl_job_view *v, const struct sl_json *wl)
     sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
 }
 
+/* Pods that have ended are given back of fewer from now on. That is said first: with the count of now and the pods of
+ * before, more would be free than is, and what is given back is not taken again. */
+static void shrink(struct sl_job_view *v, bool reserved)
+{
+    if (reserved && sl_job_reclaim(v)) {
+        sl_job_look_on(v, v->wl);
+    } else {
+        rescale(v, v->wl);
+    }
+}
+
 /* It goes on with the pods that it has. */
 static void grow(struct sl_job_view *v)
 {
@@ -242,7 +253,7 @@ bool sl_job_slices_scale(struct sl_job_view *v)
     if (!done && waits) {
         rescale(v, next);
     } else if (!done && (!reserved || scale == SL_SCALE_DOWN)) {
-        rescale(v, v->wl);
+        shrink(v, reserved);
         return true;
     } else if (!done && next == NULL) {
         grow(v);

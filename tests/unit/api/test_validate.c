@@ -661,6 +661,12 @@ static void test_validate_workload_is_settled_while_it_holds_quota(void **state)
                      "FieldValueInvalid", "cannot be less than 2");
     assert_complaint(SL_KIND_WORKLOAD, base, less, "status.reclaimablePods[main]",
                      "FieldValueRequired", "cannot be removed");
+    static const char mark[] = "{metadata: {annotations: {kueue.x-k8s.io/elastic-job: 'true'}}}";
+    struct sl_json *elastic_less = with(less, mark); /* of fewer pods than before */
+    struct sl_json *elastic_more = with(more, mark);
+    assert_fine(SL_KIND_WORKLOAD, elastic_less, elastic_more);
+    sl_json_free(elastic_less);
+    sl_json_free(elastic_more);
     sl_json_free(more);
     sl_json_free(less);
     sl_json_free(moved);
