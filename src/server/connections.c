@@ -11,12 +11,13 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "server/listen.h"
 
 #define NET_BYTES 16u
 #define ANSWER_MS                                                                                  \
     30000u /* a client that has not read its answer for so long may lose it to a newcomer */
 
-/* An address; of IPv6 ones the network, which is what one client has. */
+/* An address; of IPv6 ones the network, which is what one client has. Or a user of this machine. */
 struct peer {
     unsigned char net[NET_BYTES];
     char name[2 * NET_BYTES + 1]; /* the same in hexadecimal digits */
@@ -60,10 +61,15 @@ void sl_connections_free(struct sl_connections *all)
 
 /* --- peers ----------------------------------------------------------------------------------- */
 
-static void net_of(const struct sockaddr *a, unsigned char net[static NET_BYTES])
+/* Of a user of this machine it has the number, behind what no address begins with. */
+static void net_of(const struct sockaddr *a, int fd, unsigned char net[static NET_BYTES])
 {
+    uid_t uid;
     memset(net, 0, NET_BYTES);
-    if (a != NULL && a->sa_family == AF_INET) {
+    if (a != NULL && a->sa_family == AF_UNIX && sl_listen_peer(fd, &uid)) {
+        net[0] = 0xff;
+        memcpy(net + NET_BYTES - sizeof uid, &uid, sizeof uid);
+    } else if (a != NULL && a->sa_family == AF_INET) {
         net[10] = net[11] = 0xff;
         memcpy(net + 12, &((const struct sockaddr_in *)(const void *)a)->sin_addr, 4);
     } else if (a != NULL && a->sa_family == AF_INET6) {
@@ -72,10 +78,10 @@ static void net_of(const struct sockaddr *a, unsigned char net[static NET_BYTES]
     }
 }
 
-static struct peer *peer_of(struct sl_connections *all, const struct sockaddr *a)
+static struct peer *peer_of(struct sl_connections *all, const struct sockaddr *a, int fd)
 {
     unsigned char net[NET_BYTES];
-    net_of(a, net);
+    net_of(a, fd, net);
     for (struct peer *p = all->peers; p != NULL; p = p->next) {
         if (memcmp(p->net, net, sizeof net) == 0) {
             return p;
@@ -112,7 +118,7 @@ struct sl_connection *sl_connection_open(struct sl_connections *all, int fd,
     SL_PRE(all != NULL && peer != NULL);
     struct sl_connection *c = sl_mem_new(1, sizeof *c);
     *c = (struct sl_connection){
-        .next = all->first, .peer = peer_of(all, peer), .since_ms = now_ms, .fd = fd};
+        .next = all->first, .peer = peer_of(all, peer, fd), .since_ms = now_ms, .fd = fd};
     c->peer->count++;
     if (c->next != NULL) {
         c->next->previous = c;

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/check.h"
+#include "server/listen.h"
 #include "server/tls.h"
 
 struct sl_tls_identity *sl_entry_open(struct sl_tls *tls, struct MHD_Connection *connection)
@@ -115,6 +116,8 @@ enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connec
                            .self = connection,
                            .about = &about,
                            .user = &r->user};
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    call.local = sl_listen_peer(fd, &call.uid);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (info != NULL && info->tls_session != NULL) {

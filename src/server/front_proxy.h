@@ -8,6 +8,7 @@
 #ifndef SL_SERVER_FRONT_PROXY_H
 #define SL_SERVER_FRONT_PROXY_H
 #include <gnutls/gnutls.h>
+#include <sys/types.h>
 
 #include "api/json/json.h"
 #include "server/attributes.h"
@@ -19,6 +20,8 @@ struct sl_call {
     const gnutls_datum_t *chain; /* the client's certificates, its own first, DER; it has the key */
     unsigned chain_len;          /* 0: it showed none */
     const char *peer;            /* sl_connection_peer */
+    bool local;                  /* by a socket of this machine's file system, from a process of */
+    uid_t uid;                   /* this user */
     void (*each_header)(const struct sl_call *call, sl_header_fn *visit, void *context);
     void *self; /* for each_header */
     const struct sl_attributes *about;

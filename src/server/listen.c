@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -73,12 +75,85 @@ static bool bind_socket(int fd, union address *a, socklen_t size)
            getsockname(fd, &a->any, &size) == 0;
 }
 
+/* --- a socket in the file system ------------------------------------------------------------- */
+
+static int new_socket(int family)
+{
+    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* A daemon that was killed leaves it. */
+static void remove_stale(const struct sockaddr_un *a)
+{
+    struct stat what;
+    int fd = lstat(a->sun_path, &what) == 0 && S_ISSOCK(what.st_mode) ? new_socket(AF_UNIX) : -1;
+    if (fd >= 0) {
+        if (connect(fd, (const struct sockaddr *)(const void *)a, sizeof *a) != 0 &&
+            errno == ECONNREFUSED) {
+            (void)unlink(a->sun_path);
+        }
+        (void)close(fd);
+    }
+}
+
+/* Whoever may connect is known by name then: so everybody may. */
+static bool bind_path(int fd, const struct sockaddr_un *a)
+{
+    mode_t before = umask(0111);
+    bool ok = bind(fd, (const struct sockaddr *)(const void *)a, sizeof *a) == 0;
+    int why = errno;
+    (void)umask(before);
+    errno = why;
+    return ok && listen(fd, BACKLOG) == 0;
+}
+
+static enum sl_code open_path(const char *path, int *out, struct sl_error *e)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    if (path[0] != '/' || strlen(path) >= sizeof a.sun_path) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "socket \"%.120s\" is not an absolute path of up to %zu characters",
+                            path, sizeof a.sun_path - 1);
+    }
+    memcpy(a.sun_path, path, strlen(path));
+    remove_stale(&a);
+    int fd = new_socket(AF_UNIX);
+    if (fd < 0 || !bind_path(fd, &a)) {
+        int error = errno;
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot listen on %.120s: %s", path,
+                            strerror(error));
+    }
+    *out = fd;
+    return SL_CODE_OK;
+}
+
+bool sl_listen_peer(int fd, uid_t *uid)
+{
+    SL_PRE(uid != NULL);
+    int domain = AF_UNSPEC;
+    struct ucred peer = {0};
+    socklen_t domain_size = sizeof domain, size = sizeof peer;
+    bool known = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) == 0 &&
+                 domain == AF_UNIX && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    *uid = peer.uid;
+    return known;
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
 enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, unsigned *port,
                             struct sl_error *e)
 {
     union address a;
     socklen_t size = 0;
     SL_PRE(address != NULL && fd != NULL && port != NULL);
+    if (strncmp(address, SL_LISTEN_UNIX, strlen(SL_LISTEN_UNIX)) == 0) {
+        *port = 0;
+        return open_path(address + strlen(SL_LISTEN_UNIX), fd, e);
+    }
     if (!parse(address, &a, &size)) {
         return sl_error_set(
             e, SL_CODE_BAD_REQUEST,
@@ -92,7 +167,7 @@ enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, uns
             "(--allow-remote)",
             address);
     }
-    int socket_fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int socket_fd = new_socket(a.any.sa_family);
     if (socket_fd < 0 || !bind_socket(socket_fd, &a, size)) {
         int error = errno;
         if (socket_fd >= 0) {

@@ -104,7 +104,7 @@ struct sl_server_audit {
 
 struct sl_tls;
 struct sl_server_options {
-    const char *listen; /* "127.0.0.1:8088", "[::1]:0"; port 0 = any free one */
+    const char *listen; /* "127.0.0.1:8088", "[::1]:0"; port 0 = any free one; "unix:/PATH" */
     bool allow_remote;  /* else only loopback addresses are accepted, to listen and as Host */
     const struct sl_server_hook *hooks; /* copied; the strings are lent for the server's life */
     size_t hook_count;

@@ -100,8 +100,14 @@ static enum sl_code take_role(const struct reading *r, const char *role, struct 
     return refuse(r, "role", "has to be admin, user or viewer");
 }
 
-static enum sl_code take_token(const struct reading *r, const char *token, struct sl_user *out)
+/* Without one it can only come by the socket. */
+static enum sl_code take_token(const struct reading *r, const struct sl_json *map,
+                               struct sl_user *out)
 {
+    const char *token = sl_json_path_text(map, "token", "");
+    if (sl_json_get(map, "token") == NULL) {
+        return SL_CODE_OK;
+    }
     const char *hex = strncmp(token, DIGEST, strlen(DIGEST)) == 0 ? token + strlen(DIGEST) : "";
     if (strlen(hex) != DIGEST_LEN || strspn(hex, "0123456789abcdef") != DIGEST_LEN) {
         return refuse(r, "token",
@@ -147,7 +153,7 @@ static enum sl_code take_user(const char *path, struct sl_json *map, struct tabl
     }
     enum sl_code code = check_fields(&r, map, known, sizeof known / sizeof known[0]);
     code = code == SL_CODE_OK ? take_role(&r, sl_json_path_text(map, "role", ""), &user) : code;
-    code = code == SL_CODE_OK ? take_token(&r, sl_json_path_text(map, "token", ""), &user) : code;
+    code = code == SL_CODE_OK ? take_token(&r, map, &user) : code;
     code = code == SL_CODE_OK ? take_namespaces(&r, sl_json_get(map, "namespaces"), &user) : code;
     code = code == SL_CODE_OK ? take_name(&r, t, &user) : code;
     if (code == SL_CODE_OK) {
@@ -319,4 +325,16 @@ const struct sl_user *sl_users_find(struct sl_users *u, const char *token, int64
         }
     }
     return found;
+}
+
+const struct sl_user *sl_users_named(struct sl_users *u, const char *name, int64_t now_ms)
+{
+    SL_PRE(u != NULL && name != NULL);
+    look_again(u, now_ms);
+    for (size_t i = 0; i < u->table->count; i++) {
+        if (strcmp(u->table->users[i].name, name) == 0) {
+            return &u->table->users[i];
+        }
+    }
+    return NULL;
 }

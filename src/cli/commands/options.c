@@ -209,7 +209,8 @@ static const struct sl_flag table[] = {
         "combinations"),
     TEXT("--workload", NULL, workload, "NS/NAME", "replay", "only its decisions, with reasons"),
     TEXT("--server", "-s", server, "URL", NULL,
-         "default: $SLUICE_SERVER, else as in the kubeconfig, else http://127.0.0.1:8088; with a "
+         "or unix:PATH of a socket of sluiced --socket; default: $SLUICE_SERVER, else as in the "
+         "kubeconfig, else http://127.0.0.1:8088; with a "
          "server the kubeconfig is read only where it is named as well"),
     TEXT("--kubeconfig", NULL, kubeconfig, "FILE", NULL,
          "server, user and namespace, as for kubectl on a cluster, or as written by sluiced into "

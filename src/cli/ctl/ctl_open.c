@@ -16,7 +16,8 @@ static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials,
         return false;
     }
     const char *secret = who.token != NULL ? "token" : who.username != NULL ? "password" : NULL;
-    bool open = c->server != NULL && strncmp(c->server, "https://", 8) != 0;
+    bool open = c->server != NULL && strncmp(c->server, "https://", 8) != 0 &&
+                strncmp(c->server, SL_REMOTE_SOCKET, strlen(SL_REMOTE_SOCKET)) != 0;
     if (secret != NULL && open) {
         (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the %s is not sent to %.200s: not https",
                            secret, c->server);

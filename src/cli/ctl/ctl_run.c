@@ -23,10 +23,12 @@ struct place {
 static enum sl_code find_place(struct sl_ctl *c, struct place *out, struct sl_error *e)
 {
     struct sl_json *version = NULL;
-    const char *address = strstr(sl_remote_server(c->remote), "://");
+    const char *server = sl_remote_server(c->remote), *address = strstr(server, "://");
+    bool socket = strncmp(server, SL_REMOTE_SOCKET, strlen(SL_REMOTE_SOCKET)) == 0;
     enum sl_code code = sl_remote_get(c->remote, "/version", &version, e);
     out->standalone = strstr(sl_json_path_text(version, "gitVersion", ""), "+sluice-") != NULL;
-    out->here = out->standalone && address != NULL && sl_listen_is_loopback_name(address + 3);
+    out->here =
+        out->standalone && (socket || (address != NULL && sl_listen_is_loopback_name(address + 3)));
     sl_json_free(version);
     return code;
 }

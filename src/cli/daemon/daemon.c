@@ -14,6 +14,7 @@
 #include "cli/support/dump.h"
 #include "cli/ui/ui.h"
 #include "controllers/jobs/podjob.h"
+#include "server/listen.h"
 #include "server/server.h"
 #include <signal.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct daemon {
     struct sl_store *store;
     struct sl_engine *engine;
     struct sl_controllers *controllers;
-    struct sl_server *server;
+    struct sl_server *server, *local; /* the second: on a socket of the file system, or NULL */
     struct sl_daemon_auth auth;
     struct sl_daemon_runner runner; /* with --run processes */
     struct sl_pages pages;
@@ -65,6 +66,9 @@ static void stop(struct daemon *d)
 {
     sl_turns_stop(&d->turns);
     sl_server_stop(d->server);
+    if (d->local != NULL) {
+        sl_server_stop(d->local);
+    }
     for (int i = 0; i < COMMITS_AT_END_MAX && sl_store_dirty(d->store); i++) {
         (void)sl_store_commit(d->store, NULL);
     }
@@ -109,6 +113,24 @@ static void on_damage(void *context, const struct sl_error *e)
     }
 }
 
+/* The same for users of this machine, whom the kernel names: nobody reads it on the way. */
+static enum sl_code start_local(struct daemon *d, const struct sl_daemon_options *options,
+                                struct sl_server_options *o, struct sl_error *e)
+{
+    struct sl_buf listen = {0};
+    sl_buf_print(&listen, SL_LISTEN_UNIX "%s", options->socket);
+    o->listen = listen.data;
+    o->tls = NULL;
+    o->allow_remote = false;
+    enum sl_code code = sl_server_start(&d->loop, d->store, o, &d->local, e);
+    sl_buf_fini(&listen);
+    if (code == SL_CODE_OK) {
+        sl_foresight_serve(d->foresight, d->local);
+        sl_log(SL_LOG_INFO, "users of this machine are served", "socket", options->socket, NULL);
+    }
+    return code;
+}
+
 static enum sl_code start_server(struct daemon *d, const struct sl_daemon_options *options,
                                  struct sl_error *e)
 {
@@ -140,6 +162,7 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
     sl_daemon_runner_serve(&d->runner, &o);
     code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
     sl_foresight_serve(d->foresight, d->server);
+    code = code == SL_CODE_OK && options->socket != NULL ? start_local(d, options, &o, e) : code;
     return code == SL_CODE_OK
                ? sl_daemon_auth_write(&d->auth, options, sl_server_port(d->server), e)
                : code;

@@ -10,6 +10,7 @@
 #include "cli/ui/ui.h"
 #include "server/bearer.h"
 #include "server/tls.h"
+#include <pwd.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #define HOST_SIZE 256u
 #define IMPERSONATE "Impersonate-"
 #define OWNER "sluice-admin" /* whose token the daemon has made */
+#define NAMES_BYTES 16384u   /* for the row of a user of this machine */
 
 /* By which address it is found: that of --listen, or, where it listens on all of them, the machine's name. */
 static void host_of(const char *listen, char host[static HOST_SIZE])
@@ -57,7 +59,7 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 {
     struct sl_buf path = {0};
     *auth = (struct sl_daemon_auth){.token = NULL};
-    bool closed = options->allow_remote || options->run_processes;
+    bool closed = options->allow_remote || options->run_processes || options->socket != NULL;
     if (!closed && options->token_file == NULL && options->users == NULL) {
         return SL_CODE_OK;
     }
@@ -79,9 +81,27 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
     return code;
 }
 
+/* Its user, or root, could read the token. */
+static const struct sl_user *identify_local(struct sl_daemon_auth *auth, uid_t uid)
+{
+    char text[NAMES_BYTES];
+    struct passwd entry, *found = NULL;
+    if (uid == 0 || uid == geteuid()) {
+        return &auth->owner;
+    }
+    return auth->users != NULL && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 &&
+                   found != NULL
+               ? sl_users_named(auth->users, found->pw_name, sl_clock_now_ms())
+               : NULL;
+}
+
+/* Who shows a token is who it says. */
 static const struct sl_user *identify(struct sl_daemon_auth *auth, const struct sl_call *call)
 {
     const char *token = sl_bearer_of(call);
+    if (token == NULL && call->local) {
+        return identify_local(auth, call->uid);
+    }
     if (sl_bearer_is(call, auth->token)) {
         return &auth->owner;
     }
@@ -128,6 +148,12 @@ static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_
         return SL_VERDICT_PASS;
     }
     const struct sl_user *user = *call->user = identify(auth, call);
+    if (user == NULL && call->local && sl_bearer_of(call) == NULL) {
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED,
+                           "Unauthorized: user %lld of this machine is not in the file of users",
+                           (long long)call->uid);
+        return SL_VERDICT_REFUSE;
+    }
     if (user == NULL) {
         (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
         return SL_VERDICT_REFUSE;

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Authentication of the standalone daemon: every user of this machine by plain HTTP; where it is
- * reached from elsewhere, runs commands, or on request, only clients with its token, or one of its users', over TLS. Its
+ * reached from elsewhere, runs commands, or on request, only clients with its token, or one of its users', over TLS, and on a
+ * socket of the file system those users that the kernel names. Its
  * token is that of an administrator; what others may is said by their roles. What they write is noted. */
 #ifndef SL_CLI_DAEMON_AUTH_H
 #define SL_CLI_DAEMON_AUTH_H

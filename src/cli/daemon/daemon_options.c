@@ -81,6 +81,9 @@ static const struct sl_flag table[] = {
      "so with --allow-remote (default then: token in the data directory)"},
     {"--users", NULL, SL_FLAG_TEXT, AT(options.users), "FILE", STANDALONE,
      "serve with TLS, and only the users in FILE, by their roles, and the token (docs: Users)"},
+    {"--socket", NULL, SL_FLAG_TEXT, AT(options.socket), "PATH", STANDALONE,
+     "serve on this Unix socket, too: users of this machine without a token, as the kernel names "
+     "them, by their roles in the file of --users; as --users for all others (docs: Users)"},
     {"--tls-dir", NULL, SL_FLAG_TEXT, AT(options.tls_dir), "DIR", STANDALONE,
      "tls.crt and tls.key, read again when they change (default: made in the data directory)"},
     {"--listen", NULL, SL_FLAG_TEXT, AT(options.listen), "ADDR:PORT", BOTH,
@@ -256,10 +259,11 @@ static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, str
 
 static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)
 {
-    if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL && o->users == NULL) {
+    if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL && o->users == NULL &&
+        o->socket == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--tls-dir: with --standalone only beside --allow-remote, --users or "
-                            "--token-file");
+                            "--tls-dir: with --standalone only beside --allow-remote, --users, "
+                            "--socket or --token-file");
     }
     o->data_dir = o->data_dir == NULL ? "sluice-data" : o->data_dir;
     o->listen = o->listen == NULL ? "127.0.0.1:8088" : o->listen;
@@ -302,6 +306,7 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
                  {"--tls-dir", o->tls_dir, "directory"},
                  {"--context", o->context, "context"},
                  {"--users", o->users, "file"},
+                 {"--socket", o->socket, "socket"},
                  {"--token-file", o->token_file, "file"},
                  {"--check-config", o->check_config, "file"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -21,7 +21,7 @@
 struct sl_foresight {
     uv_loop_t *loop;
     struct sl_pages *pages;
-    struct sl_server *server;
+    struct sl_server *servers[SL_FORESIGHT_SERVERS_MAX];
     unsigned running;
     struct sl_predictions predictions;
     uint64_t asked, refused, failed, longest_fork_us;
@@ -117,8 +117,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         sl_predictions_take(&a->f->predictions, a->text.data, sl_question_body(&a->text),
                             a->asked_ms);
     }
-    if (a->f->server != NULL) {
-        sl_server_wake(a->f->server);
+    for (size_t i = 0; i < SL_FORESIGHT_SERVERS_MAX && a->f->servers[i] != NULL; i++) {
+        sl_server_wake(a->f->servers[i]);
     }
 }
 
@@ -286,7 +286,12 @@ void sl_foresight_free(struct sl_foresight *f)
 void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server)
 {
     SL_PRE(f != NULL);
-    f->server = server;
+    size_t i = 0;
+    while (server != NULL && f->servers[i] != NULL) {
+        i++;
+        SL_PRE(i < SL_FORESIGHT_SERVERS_MAX);
+    }
+    f->servers[i] = server;
 }
 
 void sl_foresight_print(struct sl_foresight *f, struct sl_buf *out)

@@ -18,7 +18,8 @@ struct sl_foresight;
 struct sl_foresight *sl_foresight_new(uv_loop_t *loop, struct sl_pages *pages);
 /* Before the loop ends; no server asks it any more. */
 void sl_foresight_free(struct sl_foresight *f);
-/* The server whose pages are woken when an answer is there; NULL: none any more. */
+#define SL_FORESIGHT_SERVERS_MAX 2u
+/* A server whose pages are woken when an answer is there; NULL: there is none any more. */
 void sl_foresight_serve(struct sl_foresight *f, struct sl_server *server);
 /* The answer to a question of the server (struct sl_server_question); `context` is the struct sl_foresight. The body:
  * {"changes": [{"apply": OBJECT}, {"delete": OBJECT}], "horizonSeconds": N, "limit": N}, all of them optional. */

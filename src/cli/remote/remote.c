@@ -25,13 +25,18 @@ struct sl_remote *sl_remote_open(const char *server)
     while (len > 0 && r->server[len - 1] == '/') {
         r->server[--len] = '\0';
     }
-    r->base = sl_mem_text(r->server);
+    bool local = strncmp(r->server, SL_REMOTE_SOCKET, strlen(SL_REMOTE_SOCKET)) == 0;
+    r->socket = local ? r->server + strlen(SL_REMOTE_SOCKET) : NULL;
+    r->base = sl_mem_text(local ? "http://localhost" : r->server);
     return r;
 }
 
 static void aim(struct sl_remote *r, const char *server_name)
 {
     struct sl_buf base = {0}, address = {0};
+    if (r->socket != NULL) {
+        return;
+    }
     sl_credentials_aim(r->server, server_name, &base, &address);
     sl_mem_free(r->base);
     r->base = sl_buf_take(&base);
@@ -128,6 +133,9 @@ void sl_remote_prepare(struct sl_remote *r, CURL *curl, const char *path, struct
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "sluicectl");
+    if (r->socket != NULL) {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+    }
     if (r->address != NULL) {
         curl_easy_setopt(curl, CURLOPT_CONNECT_TO, r->address);
     }

@@ -9,7 +9,8 @@
 #include "kube/credentials.h"
 
 struct sl_remote;
-/* `server` is a URL such as http://127.0.0.1:8088 */
+#define SL_REMOTE_SOCKET "unix:"
+/* `server` is a URL such as http://127.0.0.1:8088, or unix:PATH */
 struct sl_remote *sl_remote_open(const char *server);
 /* From now on as this user, to servers that its certificate authority vouches for (none: one that the system trusts). Each
  * call asks the credentials again: what a file or a plugin gives may be good for minutes only. They live as long as `r`, and

@@ -10,6 +10,7 @@
 struct sl_remote {
     CURL *curl;
     char *server;
+    const char *socket;                 /* of a server on one of the file system; NULL: on none */
     struct sl_credentials *credentials; /* NULL: none */
     char *base;                 /* what URLs begin with: of the name in the server's certificate */
     struct curl_slist *address; /* where that name is; NULL: where it says */

@@ -64,6 +64,14 @@ int sl_ctl_kubectl(struct sl_ctl *c)
     size_t count = 0;
     words[count++] = "kubectl";
     count += add_server(c, words + count);
+    if (count > 1 && strncmp(words[count - 1], SL_REMOTE_SOCKET, strlen(SL_REMOTE_SOCKET)) == 0) {
+        fprintf(stderr,
+                "sluicectl: %s is done by kubectl, which cannot use the socket %s: give --server "
+                "https://... or --kubeconfig\n",
+                c->argv[1], words[count - 1] + strlen(SL_REMOTE_SOCKET));
+        sl_mem_free(words);
+        return 1;
+    }
     for (int i = 1; i < c->argc; i++) {
         words[count++] = c->argv[i];
     }

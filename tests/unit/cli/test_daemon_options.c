@@ -65,7 +65,7 @@ static void test_daemon_options_a_token_and_its_tls(void **state)
     assert_int_equal(PARSE("--standalone", "--allow-remote", "--tls-dir=d"), SL_CODE_OK);
     assert_null(o.token_file);
     assert_int_equal(PARSE("--standalone", "--tls-dir=d"), SL_CODE_BAD_REQUEST);
-    assert_has(e.text, "only beside --allow-remote, --users or --token-file");
+    assert_has(e.text, "only beside --allow-remote, --users, --socket or --token-file");
     assert_int_equal(PARSE("--standalone", "--token-file="), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--token-file: the file's name is empty");
 }
@@ -82,6 +82,10 @@ static void test_daemon_options_say_how_jobs_run(void **state)
     assert_int_equal(PARSE("--standalone", "--run=processes", "--devices=a/b=1"), SL_CODE_OK);
     assert_true(o.run_processes);
     assert_string_equal(o.devices, "a/b=1");
+    assert_int_equal(PARSE("--standalone", "--socket=/run/s", "--tls-dir=/t"), SL_CODE_OK);
+    assert_string_equal(o.socket, "/run/s");
+    assert_int_equal(PARSE("--standalone", "--socket="), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--socket: the socket's name is empty");
     assert_int_equal(PARSE("--standalone", "--devices=a/b=1"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--devices: only with --run processes");
 }

@@ -191,6 +191,26 @@ static void test_users_are_found_by_their_tokens(void **state)
     sl_json_free(info);
 }
 
+/* On a socket of the machine somebody else vouches for the name. */
+static void test_users_are_found_by_their_names(void **state)
+{
+    struct file *f = *state;
+    struct sl_error e = {0};
+    FILE *out = fopen(f->path, "w");
+    assert_non_null(out);
+    (void)fprintf(out, "users:\n- {name: ann, role: viewer}\n");
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(chmod(f->path, 0600), 0);
+    assert_int_equal(sl_users_open(f->path, &f->users, &e), SL_CODE_OK);
+    assert_int_equal(sl_users_named(f->users, "ann", 0)->role, SL_ROLE_VIEWER);
+    assert_null(sl_users_named(f->users, "an", 0));
+    assert_null(sl_users_named(f->users, "", 0));
+    assert_null(sl_users_find(f->users, "", 0)); /* no token is none of hers */
+    write_users(f, "carol", "ben");
+    assert_string_equal(sl_users_named(f->users, "carol", 1000)->name, "carol");
+    assert_null(sl_users_named(f->users, "ann", 1000));
+}
+
 static void test_users_a_changed_file_holds_from_then_on(void **state)
 {
     struct file *f = *state;
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_attributes_of_paths_and_of_odd_ones),
         cmocka_unit_test(test_roles_give_what_they_name_and_nothing_else),
         cmocka_unit_test_setup_teardown(test_users_are_found_by_their_tokens, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_users_are_found_by_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_users_a_changed_file_holds_from_then_on, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_users_a_file_that_is_none_is_refused, setup, teardown),
