@@ -40,6 +40,21 @@ static void note(struct sl_batch *b, const struct sl_json *job, bool warning, co
 
 /* --- pods ----------------------------------------------------------------------------------------------- */
 
+/* It is whose the Job is, whatever its template says. */
+static void mark_user(struct sl_json *pod, const struct sl_json *job)
+{
+    static const char *const marks[] = {SL_ANNOTATION_SUBMITTER, SL_ANNOTATION_RUN_AS};
+    struct sl_json *annotations = sl_json_path_make(pod, "metadata.annotations");
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *value = sl_object_annotation(job, marks[i]);
+        if (value == NULL) {
+            sl_json_remove(annotations, marks[i]);
+        } else {
+            sl_json_set_text(annotations, marks[i], value);
+        }
+    }
+}
+
 static void make_pod(struct sl_batch *b, struct sl_json *job, int64_t index, int64_t now_ms)
 {
     char name[SL_JOB_POD_NAME_SIZE];
@@ -47,6 +62,9 @@ static void make_pod(struct sl_batch *b, struct sl_json *job, int64_t index, int
     struct sl_json *pod = sl_job_pod_new(job, index, name);
     struct sl_json *finalizers = sl_json_new_list();
     struct sl_json *spec = sl_json_path_make(pod, "spec");
+    if (b->as_submitter) {
+        mark_user(pod, job);
+    }
     sl_json_append(finalizers, sl_json_new_text(SL_FINALIZER_JOB_TRACKING));
     sl_json_set(sl_json_path_make(pod, "metadata"), "finalizers", finalizers);
     if (sl_json_len(sl_json_get(spec, "schedulingGates")) == 0) {
@@ -138,6 +156,22 @@ static void fail(struct sl_batch *b, struct sl_json *job, const char *reason, co
     write_status(b, job);
 }
 
+/* What its pods would not be given either. */
+static bool is_nobodys(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
+{
+    struct sl_account account = {.name = NULL};
+    struct sl_error e = {0};
+    if (!b->as_submitter) {
+        return false;
+    }
+    if (sl_account_of(job, &account, &e) != SL_CODE_OK) {
+        fail(b, job, "UnknownUser", e.text, now_ms);
+        return true;
+    }
+    sl_account_fini(&account);
+    return false;
+}
+
 /* What would not be done as it says is not begun. */
 static bool is_refused(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 {
@@ -177,7 +211,7 @@ static void say_ignored(struct sl_batch *b, const struct sl_json *job, int64_t n
 static void begin(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 {
     char time[32];
-    if (is_refused(b, job, now_ms)) {
+    if (is_nobodys(b, job, now_ms) || is_refused(b, job, now_ms)) {
         return;
     }
     say_ignored(b, job, now_ms);

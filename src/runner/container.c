@@ -9,11 +9,13 @@
 #include "runner/limits.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +34,7 @@ static char **texts_new(const struct sl_json *list)
     return out;
 }
 
-enum step { AT_DIRECTORY, AT_LIMITS, AT_PROGRAM };
+enum step { AT_DIRECTORY, AT_LIMITS, AT_USER, AT_PROGRAM };
 struct failure {
     enum step step;
     int why;
@@ -56,24 +58,35 @@ static void forget_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* From here on it is that user's: what comes before must not depend on anything that the pod says. */
+static void change_user(const struct sl_container_place *at, int failures)
+{
+    errno = at->no_account;
+    if (at->no_account != 0 || (at->account != NULL && !sl_account_become(at->account))) {
+        fail(failures, AT_USER);
+    }
+}
+
 /* In the child: in a session of its own, that ends with its supervisor. */
-static void become(const struct sl_container *c, const char *dir, const char *group, int output,
-                   int failures, pid_t parent)
+static void become(const struct sl_container *c, const struct sl_container_place *at,
+                   const char *dir, int output, int failures, pid_t parent)
 {
     (void)setsid();
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(START_ERROR);
-    }
     forget_signals();
     (void)umask(022);
-    if (group != NULL && !sl_limits_enter(group, getpid())) {
+    if (at->group != NULL && !sl_limits_enter(at->group, getpid())) {
         fail(failures, AT_LIMITS);
     }
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     (void)dup2(input, 0);
     (void)dup2(output, 1);
     (void)dup2(output, 2);
+    (void)syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+    change_user(at, failures);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would forget it */
+    if (getppid() != parent) {
+        _exit(START_ERROR);
+    }
     char **argv = texts_new(sl_json_get(c->plan, "argv"));
     environ = texts_new(sl_json_get(c->plan, "env"));
     if (chdir(dir) != 0) {
@@ -94,6 +107,7 @@ static void not_started(struct sl_container *c, const struct failure *f, const c
     snprintf(c->message, sizeof c->message, "%s%.120s: %s",
              f->step == AT_DIRECTORY ? "workingDir "
              : f->step == AT_LIMITS  ? "control group for "
+             : f->step == AT_USER    ? "the user for "
                                      : "command ",
              f->step == AT_DIRECTORY ? dir : program, strerror(f->why));
     sl_output_add(&c->output, c->message, strlen(c->message));
@@ -120,15 +134,15 @@ static bool open_pipes(int output[2], int failures[2])
     return true;
 }
 
-void sl_container_start(struct sl_container *c, const char *dir, const char *group, int64_t now_ms)
+void sl_container_start(struct sl_container *c, const struct sl_container_place *at, int64_t now_ms)
 {
     int output[2], failures[2];
     struct failure f = {AT_PROGRAM, 0};
     struct sl_buf start = {0};
     const char *wanted = sl_json_path_text(c->plan, "dir", "");
     sl_buf_print(&start, wanted[0] == '\0' ? "%s/" SL_WORK_DIR : "%s",
-                 wanted[0] == '\0' ? dir : wanted);
-    open_output(c, dir);
+                 wanted[0] == '\0' ? at->dir : wanted);
+    open_output(c, at->dir);
     c->from = -1;
     c->exit_code = c->signal = 0;
     c->reason[0] = c->message[0] = '\0';
@@ -137,7 +151,7 @@ void sl_container_start(struct sl_container *c, const char *dir, const char *gro
     bool ok = open_pipes(output, failures);
     c->pid = ok ? fork() : -1;
     if (c->pid == 0) {
-        become(c, start.data, group, output[1], failures[1], self);
+        become(c, at, start.data, output[1], failures[1], self);
     }
     f.why = errno;
     if (ok) {

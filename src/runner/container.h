@@ -5,6 +5,7 @@
 #ifndef SL_RUNNER_CONTAINER_H
 #define SL_RUNNER_CONTAINER_H
 #include "api/json/json.h"
+#include "runner/account.h"
 #include "runner/output.h"
 #include <sys/types.h>
 
@@ -25,8 +26,15 @@ struct sl_container {
     char message[200];
     struct sl_json *last; /* how its last run ended; NULL = there was none */
 };
-/* Starts it. When that fails it has ended with 128 and the reason StartError. `group`: limits.h, or NULL. */
-void sl_container_start(struct sl_container *c, const char *dir, const char *group, int64_t now_ms);
+struct sl_container_place {
+    const char *dir;                  /* the pod's */
+    const char *group;                /* limits.h, or NULL */
+    const struct sl_account *account; /* whom it runs as; NULL: as this process */
+    int no_account; /* it was to run as somebody else, who could not be had: the errno; 0: it was not so */
+};
+/* Starts it. When that fails it has ended with 128 and the reason StartError. */
+void sl_container_start(struct sl_container *c, const struct sl_container_place *at,
+                        int64_t now_ms);
 /* Its program has ended, as waitpid says. */
 void sl_container_end(struct sl_container *c, int status, bool oom, int64_t now_ms);
 /* Reads what it has written so far. */

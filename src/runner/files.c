@@ -32,12 +32,24 @@ static bool make_dir(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-bool sl_pod_dir_make(const char *data, const char *uid)
+/* Whoever knows a name in it can come by, and what is there is closed. */
+static bool let_in(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool ok = fd >= 0 && fchmod(fd, 0711) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok;
+}
+
+bool sl_pod_dir_make(const char *data, const char *uid, bool entered)
 {
     char *all = sl_pod_path_new(data, "", "");
     char *own = sl_pod_path_new(data, uid, "");
     char *work = sl_pod_path_new(data, uid, SL_WORK_DIR);
-    bool ok = make_dir(data) && make_dir(all) && make_dir(own) && make_dir(work);
+    bool ok = make_dir(data) && make_dir(all) && make_dir(own) && make_dir(work) &&
+              (!entered || let_in(own));
     sl_mem_free(all);
     sl_mem_free(own);
     sl_mem_free(work);

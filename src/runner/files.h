@@ -25,8 +25,8 @@
 bool sl_pod_uid_good(const char *uid);
 /* The path of one of its files; of its directory where `file` is "". The caller frees it. */
 char *sl_pod_path_new(const char *data, const char *uid, const char *file);
-/* Makes the directory with all above it. False with errno. */
-bool sl_pod_dir_make(const char *data, const char *uid);
+/* Makes the directory with all above it; `entered`: by the user whose pod it is. False with errno. */
+bool sl_pod_dir_make(const char *data, const char *uid, bool entered);
 /* The value in a file, or NULL: it is not there, or is no JSON. */
 struct sl_json *sl_file_read_new(const char *path);
 /* Replaces the file in one step. False with errno. */

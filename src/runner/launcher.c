@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "runner/files.h"
 #include "runner/limits.h"
+#include "runner/remove.h"
 #include "runner/shim.h"
 #include "runner/tree.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +28,6 @@
 #define NEWS_FD 4
 #define CLEAN_ROUNDS 1000
 #define CLEAN_PAUSE_US 2000
-#define OPEN_DIRECTORIES 16
 
 static const char *const words[SL_ORDERS] = {"start", "stop", "clean", "remove"};
 
@@ -55,23 +54,10 @@ static void report(const char *uid)
     (void)ignored;
 }
 
-static int remove_one(const char *path, const struct stat *what, int type, struct FTW *at)
-{
-    (void)what;
-    (void)at;
-    if (type == FTW_DNR) {
-        (void)chmod(path, 0700);
-    }
-    return remove(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EACCES ? 0 : -1;
-}
-
-/* What is in a directory that its owner may not enter is found in the second round. */
 static void remove_all(const struct launching *h, const char *uid)
 {
     char *dir = sl_pod_path_new(h->data, uid, "");
-    for (int i = 0; i < 3 && sl_file_there(dir); i++) {
-        (void)nftw(dir, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
-    }
+    (void)sl_dir_remove(dir);
     sl_mem_free(dir);
 }
 

@@ -173,18 +173,33 @@ static bool add_env(struct making *m, const struct sl_json *container, struct sl
     return true;
 }
 
-/* What a program of this user cannot do without. */
+/* Of another user: not by the paths of this one. */
+static void set_account(const struct sl_account *a, struct sl_json *env)
+{
+    set_variable(env, "PATH", "/usr/local/bin:/usr/bin:/bin");
+    set_variable(env, "HOME", a->home);
+    set_variable(env, "USER", a->name);
+    set_variable(env, "LOGNAME", a->name);
+    set_variable(env, "SHELL", a->shell);
+}
+
+/* What a program of this user cannot do without; the first ones are of any user. */
 static void pass_on(const struct making *m, struct sl_json *env)
 {
-    static const char *const names[] = {"PATH", "HOME",   "USER", "LOGNAME",        "SHELL",
-                                        "LANG", "LC_ALL", "TZ",   "LD_LIBRARY_PATH"};
+    static const char *const names[] = {"LANG", "LC_ALL",  "TZ",    "PATH",           "HOME",
+                                        "USER", "LOGNAME", "SHELL", "LD_LIBRARY_PATH"};
+    const struct sl_account *account = m->facts->account;
+    size_t count = account == NULL ? sizeof names / sizeof names[0] : 3;
     for (char *const *at = m->facts->environment; at != NULL && *at != NULL; at++) {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; i < count; i++) {
             size_t n = strlen(names[i]);
             if (strncmp(*at, names[i], n) == 0 && (*at)[n] == '=') {
                 set_variable(env, names[i], *at + n + 1);
             }
         }
+    }
+    if (account != NULL) {
+        set_account(account, env);
     }
 }
 
@@ -352,6 +367,9 @@ struct sl_json *sl_plan_new(const struct sl_json *pod, const char *path,
     sl_json_set_int(plan, "graceSeconds",
                     sl_json_path_int(spec, "terminationGracePeriodSeconds", 30));
     add_limits(plan, spec);
+    if (facts->account != NULL) {
+        sl_json_set(plan, "user", sl_account_say_new(facts->account));
+    }
     sl_json_set(plan, "containers", containers);
     if (!add_containers(&m, path, "initContainers", true, containers) ||
         !add_containers(&m, path, "containers", false, containers)) {
@@ -376,12 +394,13 @@ void sl_plan_ignored(const struct sl_json *pod_spec, struct sl_json *list)
     static const char *const lists[] = {"initContainers", "containers"};
     static const struct {
         const char *field, *why;
-    } fields[] = {{"image", "has no effect: the command is run on this machine"},
-                  {"livenessProbe", "has no effect: processes are not probed"},
-                  {"readinessProbe", "has no effect: a process that runs is ready"},
-                  {"startupProbe", "has no effect: processes are not probed"},
-                  {"lifecycle", "has no effect: hooks are not called"},
-                  {"securityContext", "has no effect: it runs as the user of the daemon"}};
+    } fields[] = {
+        {"image", "has no effect: the command is run on this machine"},
+        {"livenessProbe", "has no effect: processes are not probed"},
+        {"readinessProbe", "has no effect: a process that runs is ready"},
+        {"startupProbe", "has no effect: processes are not probed"},
+        {"lifecycle", "has no effect: hooks are not called"},
+        {"securityContext", "has no effect: who it runs as is not the choice of the pod"}};
     for (size_t l = 0; l < 2; l++) {
         const struct sl_json *containers = sl_json_get(pod_spec, lists[l]);
         for (size_t i = 0; i < sl_json_len(containers); i++) {

@@ -135,18 +135,27 @@ static void refuse(struct sl_processes *p, struct sl_json *pod, const char *reas
 static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
 {
     struct sl_error e = {0};
+    struct sl_account account = {.name = NULL};
     const char *uid = sl_object_uid(pod);
+    if (p->as_submitter && sl_account_of(pod, &account, &e) != SL_CODE_OK) {
+        refuse(p, pod, "UnknownUser", e.text, now_ms);
+        return NULL;
+    }
     const struct sl_json *devices = sl_devices_take(p->devices, uid, sl_json_get(pod, "spec"), &e);
     if (devices == NULL) {
         if (sl_pod_say_waiting(pod, e.text, now_ms)) {
             write_status(p, pod);
         }
         again(p, now_ms + SL_LOOK_MS);
+        sl_account_fini(&account);
         return NULL;
     }
-    const struct sl_plan_facts facts = {
-        .node = p->node, .environment = environ, .devices = devices};
+    const struct sl_plan_facts facts = {.node = p->node,
+                                        .environment = environ,
+                                        .devices = devices,
+                                        .account = p->as_submitter ? &account : NULL};
     struct sl_json *plan = sl_plan_new(pod, "spec", &facts, &e);
+    sl_account_fini(&account);
     if (plan == NULL) {
         sl_devices_give_back(p->devices, uid);
         refuse(p, pod, "UnsupportedSpec", e.text, now_ms);
@@ -164,7 +173,7 @@ static void start(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
     if (plan == NULL) {
         return;
     }
-    if (sl_pod_dir_make(p->data, uid) && write_file(p, uid, SL_PLAN_FILE, plan)) {
+    if (sl_pod_dir_make(p->data, uid, p->as_submitter) && write_file(p, uid, SL_PLAN_FILE, plan)) {
         (void)order(p, SL_ORDER_START, uid);
         sl_map_put(p->ordered, uid, (union sl_map_value){.number = (uint64_t)now_ms});
     } else {

@@ -20,6 +20,7 @@ struct sl_processes {
     const struct sl_podbook *book;        /* lent */
     const struct sl_launcher *launcher;
     const char *data, *node;
+    bool as_submitter; /* each as the user who has submitted it */
     struct sl_devices *devices;
     struct sl_map *keys;    /* uid -> "namespace/name", of all pods that are known */
     struct sl_map *ordered; /* uids whose start was ordered by this process */

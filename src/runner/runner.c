@@ -3,32 +3,48 @@
 
 /* Wiring of what runs pods as processes. */
 #include "runner/runner.h"
+#include "runner/account.h"
 #include "runner/files.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum sl_code sl_running_begin(struct sl_running *r, const char *data, const char *devices,
+static void log_begin(const struct sl_running *r)
+{
+    if (r->as_submitter) {
+        sl_log(SL_LOG_INFO, "pods are processes of this machine, run as who has submitted them",
+               "node", r->node, NULL);
+    } else {
+        sl_log(SL_LOG_INFO, "pods are processes of this machine, run as the user of this process",
+               "node", r->node, "uid", sl_log_number(getuid()), NULL);
+    }
+    if (r->launcher.why_unlimited[0] != '\0') {
+        sl_log(SL_LOG_WARN, "limits of pods are not enforced", "why", r->launcher.why_unlimited,
+               NULL);
+    }
+}
+
+enum sl_code sl_running_begin(struct sl_running *r, const struct sl_running_options *o,
                               struct sl_error *e)
 {
     char hostname[256] = "";
-    *r = (struct sl_running){.data = data};
-    enum sl_code code = sl_devices_init(&r->devices, devices, e);
+    *r = (struct sl_running){.data = o->data, .as_submitter = o->as_submitter};
+    enum sl_code code = sl_devices_init(&r->devices, o->devices, e);
+    if (code == SL_CODE_OK && o->as_submitter) {
+        (void)umask(077);
+        code = sl_account_open_data(o->data, e);
+    }
     if (code != SL_CODE_OK) {
         return code;
     }
     (void)gethostname(hostname, sizeof hostname - 1);
     sl_machine_name(hostname, r->node);
-    code = sl_launcher_begin(data, &r->launcher, e);
+    code = sl_launcher_begin(o->data, &r->launcher, e);
     if (code == SL_CODE_OK) {
-        sl_log(SL_LOG_INFO, "pods are processes of this machine, run as the user of this process",
-               "node", r->node, "uid", sl_log_number(getuid()), NULL);
-        if (r->launcher.why_unlimited[0] != '\0') {
-            sl_log(SL_LOG_WARN, "limits of pods are not enforced", "why", r->launcher.why_unlimited,
-                   NULL);
-        }
+        log_begin(r);
     }
     return code;
 }
@@ -123,12 +139,13 @@ void sl_running_open(struct sl_running *r, const struct sl_client *client,
     r->context = context;
     r->book = sl_podbook_new();
     r->logs = (struct sl_logs){.client = &r->client, .data = r->data};
-    r->batch = (struct sl_batch){.book = r->book, .node = r->node};
+    r->batch = (struct sl_batch){.book = r->book, .node = r->node, .as_submitter = r->as_submitter};
     sl_batch_init(&r->batch, &r->client, events);
     r->processes = (struct sl_processes){.book = r->book,
                                          .launcher = &r->launcher,
                                          .data = r->data,
                                          .node = r->node,
+                                         .as_submitter = r->as_submitter,
                                          .devices = &r->devices};
     sl_processes_init(&r->processes, &r->client, events);
     sl_reconciler_init(&r->machine, "this machine", &r->client, events);

@@ -21,13 +21,18 @@ struct sl_running {
     struct sl_logs logs;
     char node[SL_NODE_NAME_SIZE];
     const char *data;
+    bool as_submitter;
     void (*wake)(void *context); /* there is something to do */
     void *context;
     struct sl_reconciler *parts[SL_RUNNING_PARTS];
 };
-/* What has to be done before this process gives up its rights, and before it has files that must not be copied. `data` is
- * lent; `devices` NULL: none. */
-enum sl_code sl_running_begin(struct sl_running *r, const char *data, const char *devices,
+struct sl_running_options {
+    const char *data;    /* lent */
+    const char *devices; /* NULL: none */
+    bool as_submitter;   /* each pod runs as the user who has submitted it; this process is root */
+};
+/* What has to be done before this process gives up its rights, and before it has files that must not be copied. */
+enum sl_code sl_running_begin(struct sl_running *r, const struct sl_running_options *o,
                               struct sl_error *e);
 /* With what the controllers have. Nothing is done before `parts` are stepped. */
 void sl_running_open(struct sl_running *r, const struct sl_client *client,

@@ -27,6 +27,8 @@
 struct pod {
     const struct sl_shim *shim;
     char *dir, *group;
+    struct sl_account account; /* whom it runs as; without a name: as this process */
+    int no_account;            /* container.h */
     struct sl_json *plan;
     struct sl_container *containers;
     size_t count;
@@ -151,6 +153,15 @@ static int64_t pause_ms(int64_t restarts)
     return ms < AGAIN_MS_MAX ? ms : AGAIN_MS_MAX;
 }
 
+static void start(const struct pod *p, struct sl_container *c)
+{
+    const struct sl_container_place at = {.dir = p->dir,
+                                          .group = p->group,
+                                          .account = p->account.name == NULL ? NULL : &p->account,
+                                          .no_account = p->no_account};
+    sl_container_start(c, &at, sl_clock_wall_ms());
+}
+
 /* Init containers one after the other, then all others; false: nothing will run any more. */
 static bool go_on(struct pod *p, int64_t now_ms, bool *changed)
 {
@@ -158,7 +169,7 @@ static bool go_on(struct pod *p, int64_t now_ms, bool *changed)
     for (size_t i = 0; i < p->count; i++) {
         struct sl_container *c = &p->containers[i];
         if (c->phase == SL_CONTAINER_WAITING && !p->stopping && c->again_ms <= now_ms) {
-            sl_container_start(c, p->dir, p->group, sl_clock_wall_ms());
+            start(p, c);
             *changed = true;
         }
         if (c->phase == SL_CONTAINER_ENDED && is_to_run_again(p, c)) {
@@ -310,6 +321,18 @@ static void take_plan(struct pod *p)
     sl_mem_free(path);
 }
 
+/* Its directory is that user's from now on. */
+static void take_account(struct pod *p)
+{
+    const struct sl_json *user = sl_json_get(p->plan, "user");
+    char *work = sl_pod_path_new(p->shim->data, p->shim->uid, SL_WORK_DIR);
+    if (user != NULL &&
+        (!sl_account_read(user, &p->account) || !sl_account_own(&p->account, work))) {
+        p->no_account = errno == 0 ? EPERM : errno;
+    }
+    sl_mem_free(work);
+}
+
 int sl_shim_run(const struct sl_shim *s)
 {
     struct pod p = {.shim = s, .dir = sl_pod_path_new(s->data, s->uid, ""), .lock = -1};
@@ -325,6 +348,7 @@ int sl_shim_run(const struct sl_shim *s)
         return 1;
     }
     take_containers(&p);
+    take_account(&p);
     p.group = s->limits == NULL ? NULL : sl_limits_group_new(s->limits, s->uid, p.plan);
     if (there(&p, SL_STOP_FILE)) {
         begin_stop(&p);

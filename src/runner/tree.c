@@ -5,18 +5,21 @@
 #include "runner/tree.h"
 #include "base/mem.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ENVIRONMENT_BYTES_MAX (1u << 20)
 
 struct process {
     pid_t pid, parent;
+    unsigned long long start;
     bool dead, in;
 };
 struct processes {
@@ -52,15 +55,34 @@ static const char *read_stat(pid_t pid, char out[static 1024])
     return end == NULL || end[1] != ' ' ? NULL : end + 2;
 }
 
-unsigned long long sl_process_start(pid_t pid)
+static unsigned long long start_in(const char *at)
 {
-    char text[1024];
-    const char *at = read_stat(pid, text);
     for (int field = 3; at != NULL && field < 22; field++) {
         at = strchr(at, ' ');
         at = at == NULL ? NULL : at + 1;
     }
     return at == NULL ? 0 : strtoull(at, NULL, 10);
+}
+
+unsigned long long sl_process_start(pid_t pid)
+{
+    char text[1024];
+    return start_in(read_stat(pid, text));
+}
+
+/* Its number may be another's by now. */
+static bool kill_one(const struct process *p)
+{
+    int handle = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    if (handle < 0 && errno == ENOSYS) {
+        return kill(p->pid, SIGKILL) == 0;
+    }
+    bool killed = handle >= 0 && sl_process_start(p->pid) == p->start &&
+                  syscall(SYS_pidfd_send_signal, handle, SIGKILL, NULL, 0) == 0;
+    if (handle >= 0) {
+        (void)close(handle);
+    }
+    return killed;
 }
 
 static pid_t number_of(const char *name)
@@ -77,8 +99,10 @@ static void add(struct processes *all, pid_t pid)
         return;
     }
     all->items = sl_mem_reach(all->items, &all->cap, 256, all->count, sizeof *all->items);
-    all->items[all->count++] = (struct process){
-        .pid = pid, .parent = (pid_t)strtol(at + 1, NULL, 10), .dead = *at == 'Z' || *at == 'X'};
+    all->items[all->count++] = (struct process){.pid = pid,
+                                                .parent = (pid_t)strtol(at + 1, NULL, 10),
+                                                .start = start_in(at),
+                                                .dead = *at == 'Z' || *at == 'X'};
 }
 
 static struct processes list_new(void)
@@ -135,7 +159,7 @@ size_t sl_tree_kill(pid_t root, const pid_t *spared, size_t spared_count)
     }
     for (uint32_t i = 0; i < all.count; i++) {
         if (all.items[i].in && !all.items[i].dead) {
-            killed += kill(all.items[i].pid, SIGKILL) == 0;
+            killed += kill_one(&all.items[i]);
         }
     }
     sl_mem_free(all.items);
@@ -166,7 +190,7 @@ size_t sl_marked_kill(const char *uid)
     for (uint32_t i = 0; i < all.count; i++) {
         const struct process *p = &all.items[i];
         if (!p->dead && p->pid != getpid() && is_marked(p->pid, mark, space)) {
-            killed += kill(p->pid, SIGKILL) == 0;
+            killed += kill_one(p);
         }
     }
     sl_mem_free(all.items);

@@ -34,6 +34,7 @@ struct sl_rest {
     bool elastic_jobs;
     const char *version;
     struct sl_server_logs logs;
+    bool submitters; /* server.h */
 };
 
 /* --- answers --------------------------------------------------------------------------------- */

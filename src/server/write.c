@@ -77,12 +77,17 @@ void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct 
 struct sl_write sl_write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body)
 {
     SL_PRE(r != NULL);
+    const struct sl_user *user = r->user;
     return (struct sl_write){.verb = verb,
                              .kind = r->route.kind,
                              .ns = r->route.ns,
                              .name = r->route.name,
                              .body = body,
                              .manager = r->manager,
+                             .submitter = !r->rest->submitters ? NULL
+                                          : user != NULL       ? user->name
+                                                               : "",
+                             .for_others = user != NULL && user->role == SL_ROLE_ADMIN,
                              .weight_max = SL_BODY_WEIGHT_MAX};
 }
 

@@ -271,6 +271,9 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     } else {
         sl_json_remove(metadata, "namespace");
     }
+    if (sl_submitter_note(w, object, e) != SL_CODE_OK) {
+        return e->code;
+    }
     sl_prepare_create(c->s, w->kind, object);
     sl_object_default_new(w->kind, object);
     code = sl_object_validate(w->kind, object, NULL, e);
@@ -443,6 +446,9 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     }
     if (code == SL_CODE_OK) {
         c->result = settle_status(c, c->result, old);
+        code = sl_submitter_keep(w, old, c->result, e);
+    }
+    if (code == SL_CODE_OK) {
         sl_object_default(w->kind, c->result);
         sl_admit_update(c->s, w->kind, c->result);
         sl_prepare_update(w->kind, c->result, old);

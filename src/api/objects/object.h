@@ -7,6 +7,10 @@
 #include "api/json/json.h"
 #include "api/objects/kinds.h"
 
+/* Where programs run as who submitted them: that user, as the server knows it, and whom an administrator has chosen instead. */
+#define SL_ANNOTATION_SUBMITTER "sluice.dev/submitted-by"
+#define SL_ANNOTATION_RUN_AS "sluice.dev/run-as"
+
 /* --- metadata (texts are lent; "" when absent) ---------------------------------------------- */
 const char *sl_object_name(const struct sl_json *o);
 const char *sl_object_namespace(const struct sl_json *o);

@@ -9,6 +9,7 @@
 #include "cli/policies/policies.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define JOURNAL_FILE_MIN 65536LL
 #define JOURNAL_FILE_MAX 17179869184LL
@@ -76,6 +77,9 @@ static const struct sl_flag table[] = {
      "with --run processes: devices of this machine, as in nvidia.com/gpu=4; each is given to one "
      "pod "
      "at a time"},
+    {"--run-as-submitter", NULL, SL_FLAG_SWITCH, AT(options.run_as_submitter), NULL, STANDALONE,
+     "with --run processes, as root: each pod runs as the user of this machine who made its job, "
+     "and never as root unless an administrator says so (docs: Standalone)"},
     {"--token-file", NULL, SL_FLAG_TEXT, AT(options.token_file), "FILE", STANDALONE,
      "serve with TLS, and only requests with the token in FILE, which is made if missing; always "
      "so with --allow-remote (default then: token in the data directory)"},
@@ -253,6 +257,14 @@ static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, str
     }
     if (o->devices != NULL && !o->run_processes) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--devices: only with --run processes");
+    }
+    if (o->run_as_submitter && !o->run_processes) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--run-as-submitter: only with --run processes");
+    }
+    if (o->run_as_submitter && geteuid() != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--run-as-submitter: only root can run programs as other users");
     }
     return SL_CODE_OK;
 }

@@ -54,6 +54,7 @@ struct sl_daemon_options {
     bool paranoid;        /* all guarantees are checked around each cycle */
     bool
         run_processes; /* standalone: pods are processes of this machine; else they are simulated */
+    bool run_as_submitter; /* they have the rights of the user of this machine who made them */
     const char *devices;   /* of this machine, as RESOURCE=COUNT,...; NULL: none */
     bool standalone, show_version, show_help;
 };

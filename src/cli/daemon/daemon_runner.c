@@ -10,8 +10,10 @@ enum sl_code sl_daemon_runner_begin(struct sl_daemon_runner *r,
                                     const struct sl_daemon_options *options, struct sl_error *e)
 {
     r->on = options->run_processes;
-    return r->on ? sl_running_begin(&r->running, options->data_dir, options->devices, e)
-                 : SL_CODE_OK;
+    const struct sl_running_options running = {.data = options->data_dir,
+                                               .devices = options->devices,
+                                               .as_submitter = options->run_as_submitter};
+    return r->on ? sl_running_begin(&r->running, &running, e) : SL_CODE_OK;
 }
 
 void sl_daemon_runner_open(struct sl_daemon_runner *r, struct sl_controllers *controllers,
@@ -29,6 +31,7 @@ void sl_daemon_runner_serve(struct sl_daemon_runner *r, struct sl_server_options
 {
     if (r->on) {
         o->logs = (struct sl_server_logs){sl_logs_open, &r->running.logs};
+        o->submitters = r->running.as_submitter;
     }
 }
 

@@ -4,6 +4,7 @@
 /* The options of sluiced, and with them the flag parser. */
 #include "t.h"
 #include <stdlib.h>
+#include <unistd.h>
 #include "cli/daemon/daemon_options.h"
 #include <stdio.h>
 
@@ -82,6 +83,12 @@ static void test_daemon_options_say_how_jobs_run(void **state)
     assert_int_equal(PARSE("--standalone", "--run=processes", "--devices=a/b=1"), SL_CODE_OK);
     assert_true(o.run_processes);
     assert_string_equal(o.devices, "a/b=1");
+    assert_int_equal(PARSE("--standalone", "--run-as-submitter"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--run-as-submitter: only with --run processes");
+    bool root = geteuid() == 0;
+    assert_int_equal(PARSE("--standalone", "--run=processes", "--run-as-submitter"),
+                     root ? SL_CODE_OK : SL_CODE_BAD_REQUEST);
+    assert_int_equal(o.run_as_submitter, root);
     assert_int_equal(PARSE("--standalone", "--socket=/run/s", "--tls-dir=/t"), SL_CODE_OK);
     assert_string_equal(o.socket, "/run/s");
     assert_int_equal(PARSE("--standalone", "--socket="), SL_CODE_BAD_REQUEST);

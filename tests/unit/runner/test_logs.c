@@ -29,7 +29,7 @@ static void begin(struct scene *s, const char *containers)
              "\"spec\":{\"containers\":%s,\"initContainers\":[{\"name\":\"i\"}]}}",
              containers);
     fake_put(&s->fake, SL_KIND_POD, json_of(text));
-    assert_true(sl_pod_dir_make(s->home, POD_UID));
+    assert_true(sl_pod_dir_make(s->home, POD_UID, false));
 }
 
 static void end(struct scene *s)

@@ -36,6 +36,38 @@ static void assert_env(const struct sl_json *plan, const char *line)
     }
 }
 
+/* As another user: not by the paths of this one. */
+static void test_plan_of_an_account_has_its_environment(void **state)
+{
+    struct sl_error e = {0};
+    struct sl_account account = {.name = "ann", .home = "/home/ann", .shell = "/bin/zsh", .uid = 7};
+    static char *const own[] = {"PATH=/root/bin", "HOME=/root", "LD_LIBRARY_PATH=/root/lib",
+                                "USER=root",      "TZ=UTC",     NULL};
+    (void)state;
+    struct sl_json *pod =
+        json_of("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"containers\":"
+                "[{\"name\":\"c\",\"command\":[\"true\"]}]}}");
+    const struct sl_plan_facts facts = {.node = "here", .environment = own, .account = &account};
+    struct sl_json *plan = sl_plan_new(pod, "spec", &facts, &e);
+    static const char *const lines[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                        "HOME=/home/ann",
+                                        "USER=ann",
+                                        "LOGNAME=ann",
+                                        "SHELL=/bin/zsh",
+                                        "TZ=UTC",
+                                        "HOSTNAME=p",
+                                        "SLUICE_POD_UID=u"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_env(plan, lines[i]);
+    }
+    assert_int_equal(sl_json_len(sl_json_path(plan, "containers.0.env")),
+                     sizeof lines / sizeof lines[0]);
+    assert_string_equal(sl_json_path_text(plan, "user.name", ""), "ann");
+    assert_false(sl_json_path_bool(plan, "user.root", true));
+    sl_json_free(plan);
+    sl_json_free(pod);
+}
+
 static void test_plan_has_arguments_environment_and_limits(void **state)
 {
     (void)state;
@@ -149,6 +181,7 @@ static void test_plan_tells_what_has_no_effect(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_of_an_account_has_its_environment),
         cmocka_unit_test(test_plan_has_arguments_environment_and_limits),
         cmocka_unit_test(test_plan_without_limits_of_all_has_none),
         cmocka_unit_test(test_plan_names_the_field_that_it_refuses),

@@ -27,7 +27,7 @@ static void write_plan(const char *home, const char *policy, const char *contain
              policy, containers);
     struct sl_json *plan = json_of(text);
     char *path = sl_pod_path_new(home, UID, SL_PLAN_FILE);
-    assert_true(sl_pod_dir_make(home, UID));
+    assert_true(sl_pod_dir_make(home, UID, false));
     assert_true(sl_file_write(path, plan));
     sl_mem_free(path);
     sl_json_free(plan);
@@ -318,7 +318,7 @@ static void test_uids_that_are_no_names_are_refused(void **state)
     struct sl_json *nothing = json_of("{}");
     assert_false(sl_file_write("/no/such/file", nothing));
     sl_json_free(nothing);
-    assert_false(sl_pod_dir_make("/proc/none", "a"));
+    assert_false(sl_pod_dir_make("/proc/none", "a", false));
 }
 
 int main(void)
