@@ -14,7 +14,7 @@ struct sl_plan_facts {
     char *const *environment; /* of this process: some of it is passed on; NULL = none */
     const struct sl_json
         *devices; /* resource -> list of numbers, that are given to the pod; NULL = none */
-    const struct sl_account *account; /* whom it runs as; NULL: as this process */
+    const struct sl_account *account; /* the user it runs as; NULL: as this process */
 };
 /* {uid, namespace, name, restartPolicy, graceSeconds, cpuMilli, memoryBytes, user, containers: [{name, init, argv, env: ["A=b"], dir}]}
  * (caller frees); cpuMilli and memoryBytes where all containers have such a limit, user (account.h) where it is not this process's. NULL and INVALID: it cannot be run

@@ -27,7 +27,7 @@
 struct pod {
     const struct sl_shim *shim;
     char *dir, *group;
-    struct sl_account account; /* whom it runs as; without a name: as this process */
+    struct sl_account account; /* the user it runs as; without a name: as this process */
     int no_account;            /* container.h */
     struct sl_json *plan;
     struct sl_container *containers;

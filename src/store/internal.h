@@ -232,12 +232,6 @@ void sl_admit_update(struct sl_store *s, enum sl_kind kind, struct sl_json *obje
 /* INVALID, with a cause: a job leaves its queue where there is a default one. */
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes);
-/* Who has submitted a new job or pod. FORBIDDEN: a user who may not says as whom it runs. */
-enum sl_code sl_submitter_note(const struct sl_write *w, struct sl_json *object,
-                               struct sl_error *e);
-/* It stays so. FORBIDDEN: it is another user's. */
-enum sl_code sl_submitter_keep(const struct sl_write *w, const struct sl_json *old,
-                               struct sl_json *object, struct sl_error *e);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
 void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateName */
 /* Marks an object as being deleted; false when it was already. */

@@ -5,6 +5,7 @@
  * touch, defaults, validation, generation, and nothing at all when nothing changes. */
 #include "api/fields/managed.h"
 #include "store/internal.h"
+#include "store/submitter.h"
 
 #include <stdio.h>
 #include <string.h>

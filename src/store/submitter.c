@@ -3,10 +3,11 @@
 
 /* Whose jobs and pods these are, where programs run with the rights of their submitters. Users who are not administrators
  * change their own only: who could change another's would run commands as that user. */
-#include "store/internal.h"
+#include "store/submitter.h"
 
 #include <string.h>
 
+#include "api/objects/object.h"
 #include "base/check.h"
 
 static bool counts(const struct sl_write *w)
@@ -30,7 +31,7 @@ static enum sl_code only_administrators(struct sl_error *e)
 {
     return sl_error_set(e, SL_CODE_FORBIDDEN,
                         "metadata.annotations[" SL_ANNOTATION_RUN_AS
-                        "]: only an administrator may say as whom it runs");
+                        "]: only an administrator may say as which user it runs");
 }
 
 enum sl_code sl_submitter_note(const struct sl_write *w, struct sl_json *object, struct sl_error *e)

@@ -72,7 +72,7 @@ class RunAs(Scene):
         self.assertEqual(job["metadata"]["annotations"]["sluice.dev/submitted-by"], "games")
         self.assertEqual(self.output("claims"), ["games"])
         answer = self.submit("chooses", "id -un", annotations={"sluice.dev/run-as": "root"}, status=403)
-        self.assertIn("only an administrator may say as whom it runs", answer["message"])
+        self.assertIn("only an administrator may say as which user it runs", answer["message"])
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plain", "annotations": claims},
                "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "command": ["id", "-un"]}]}}
         self.assertEqual(self.write(WRITER, "POST", PODS, pod)[0], 201)

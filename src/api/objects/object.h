@@ -7,7 +7,7 @@
 #include "api/json/json.h"
 #include "api/objects/kinds.h"
 
-/* Where programs run as who submitted them: that user, as the server knows it, and whom an administrator has chosen instead. */
+/* Where programs run as who submitted them: that user, as the server knows it, and the one that an administrator has chosen instead. */
 #define SL_ANNOTATION_SUBMITTER "sluice.dev/submitted-by"
 #define SL_ANNOTATION_RUN_AS "sluice.dev/run-as"
 

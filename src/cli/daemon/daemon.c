@@ -113,7 +113,7 @@ static void on_damage(void *context, const struct sl_error *e)
     }
 }
 
-/* The same for users of this machine, whom the kernel names: nobody reads it on the way. */
+/* The same for users of this machine, by the names that the kernel knows: nobody reads it on the way. */
 static enum sl_code start_local(struct daemon *d, const struct sl_daemon_options *options,
                                 struct sl_server_options *o, struct sl_error *e)
 {
