@@ -1,7 +1,9 @@
 """Ray's kinds on a real API server, from their creation to their end; the tests play KubeRay. REAL_CRDS names a directory with
 its CRDs: without one, the API server takes any fields."""
+from fake_kuberay import FakeKubeRay, is_gated
 from work_scene import *
 
+ELASTIC = {"kueue.x-k8s.io/elastic-job": "true"}
 QUEUE = {"kueue.x-k8s.io/queue-name": "main"}
 
 
@@ -156,3 +158,56 @@ class Ray(WorkScene):
         self.settles_at(queue, 0)
         for name in ("s-one", "s-two"):  # where KubeRay has not done so
             self.spec("RayCluster", name, lambda s: s.get("suspend") is True, "is stopped with its service")
+
+    # --- elastic
+    def scale(self, name, replicas):
+        self.patched(self.path_of("RayCluster", name),
+                     [{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": replicas}], "json")
+
+    def all_run(self, kuberay, free, gated=0):
+        def found():
+            pods = kuberay.turn()[1]
+            waiting = [p for p in pods if is_gated(p)]
+            return (sum(p["status"].get("phase") == "Running" for p in pods), len(waiting)) == (free, gated)
+        eventually(found, what=f"{free} pods run and {gated} wait")
+
+    def live(self):
+        return [w for w in self.plane.get(f"{KUEUE}/namespaces/{self.namespace}/workloads")["items"] if not holds(w, "Finished")]
+
+    def runs_on_with_its_cluster(self, kind, within, status, **spec):
+        """Its pods are scaled where KubeRay has made them."""
+        self.daemon(options=(*self.options, "--feature-gates", "ElasticJobsViaWorkloadSlices=true", "--paranoid"))
+        queue = self.queues(6)
+        wanted = {within: ray_cluster(enableInTreeAutoscaling=True), **spec}
+        self.make(kind, "plain", wanted, expected=403)
+        made = self.make(kind, "e", wanted, annotations=ELASTIC)
+        self.settles_at(queue, 3.5)  # with KubeRay's autoscaler beside the head
+        running = self.spec(kind, "e", lambda s: s[within]["headGroupSpec"]["template"]["spec"].get("schedulingGates"), "is gated")
+        cluster = {k: v for k, v in running[within].items() if k != "suspend"}
+        self.child(made, "e-abc", cluster)
+        self.tell(kind, "e", **status)
+        kuberay = FakeKubeRay(self.plane.request, self.namespace)
+        self.all_run(kuberay, 3)
+        self.scale("e-abc", 4)
+        self.settles_at(queue, 5.5)
+        self.all_run(kuberay, 5)
+        self.scale("e-abc", 6)
+        eventually(lambda: len(self.live()) == 2, what="a slice that waits")
+        self.all_run(kuberay, 5, 2)
+        self.settles_at(queue, 5.5)
+        self.scale("e-abc", 1)
+        self.settles_at(queue, 2.5)
+        self.all_run(kuberay, 2)
+        self.assertEqual([self.sets(w)[:2] for w in self.live()], [[("head", 1), ("small", 1)]])
+        self.assertFalse(self.plane.get(self.path_of("RayCluster", "e-abc"))["spec"].get("suspend"))
+        self.plane.request("DELETE", self.path_of(kind, "e") + "?propagationPolicy=Background")
+        self.plane.request("DELETE", self.path_of("RayCluster", "e-abc"))
+        self.settles_at(queue, 0)
+        eventually(lambda: not kuberay.turn()[1], what="no pods")
+
+    def test_elastic_ray_job_runs_on_with_its_cluster(self):
+        self.runs_on_with_its_cluster("RayJob", "rayClusterSpec", {"jobDeploymentStatus": "Running", "rayClusterName": "e-abc"},
+                                      entrypoint="true", shutdownAfterJobFinishes=True, submissionMode="HTTPMode")
+
+    def test_elastic_ray_service_runs_on_with_its_cluster(self):
+        self.runs_on_with_its_cluster("RayService", "rayClusterConfig", {"activeServiceStatus": {"rayClusterName": "e-abc"}})

@@ -7,6 +7,7 @@ sys.path.insert(0, str(ROOT / "tests/plays"))
 import table
 
 QUEUE, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
+ELASTIC, REPLACES = "kueue.x-k8s.io/elastic-job", "kueue.x-k8s.io/workload-slice-replacement-for"
 GROUP, REQUIRED = "kueue.x-k8s.io/podset-group-name", "kueue.x-k8s.io/podset-required-topology"
 CONFIG = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "waitForPodsReady": {"timeout": "10m"}}
 
@@ -30,7 +31,8 @@ class Plays(Scene):
         super().setUp()
         self.daemon.stop()
         (self.daemon.home / "config.yaml").write_text(json.dumps(CONFIG))
-        self.daemon.options = ["--adapters", str(ROOT / "deploy/adapters"), "--config", str(self.daemon.home / "config.yaml")]
+        self.daemon.options = ["--adapters", str(ROOT / "deploy/adapters"), "--config", str(self.daemon.home / "config.yaml"),
+                               "--feature-gates", "ElasticJobsViaWorkloadSlices=true"]
         self.daemon.start()
         spot = flavor("f")
         spot["spec"] = {"nodeLabels": {"pool": "spot"}}
@@ -181,6 +183,53 @@ class Plays(Scene):
         self.assertEqual(at(self.daemon.get(path), field), "example.com/another")
         self.held("managedBy")
 
+    def scaled_object(self, path):
+        """The object that has the numbers: the job itself, or what its controller has made for it."""
+        made = self.play["elastic"].get("made")
+        if made is None:
+            return path
+        job = self.daemon.get(path)
+        child = {**made["object"], "spec": at(job, made["spec"]), "metadata": {
+            "name": "made", "namespace": "default", "ownerReferences": [
+                {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": job["metadata"]["name"], "uid": job["metadata"]["uid"],
+                 "controller": True}]}}
+        status, answer = self.daemon.request("POST", made["collection"], child)
+        self.assertEqual(status, 201, answer)
+        self.tell(path, "active")
+        self.patch(path + "/status", {"status": made["named"]})
+        return f"{made['collection']}/made"
+
+    def grows_and_shrinks(self):
+        if "elastic" not in self.play:
+            return
+
+        def mark(scene):
+            scene["object"].setdefault("metadata", {}).setdefault("annotations", {})[ELASTIC] = "true"
+        path = self.put("x", change=mark)
+        self.admitted("x")
+        self.suspended(path, False, "started")
+        scaled, number = self.scaled_object(path), self.play["elastic"]["number"]
+        first = self.workloads()["x"]["metadata"]["name"]
+
+        def scale(count):
+            status, answer = self.daemon.request("PATCH", scaled, [{"op": "replace", "path": number, "value": count}],
+                                                 "application/json-patch+json")
+            self.assertEqual(status, 200, answer)
+
+        def one(count):
+            live = [w for w in self.daemon.get(WORKLOADS)["items"]
+                    if w["metadata"]["ownerReferences"][0]["name"] == "x" and not holds(w, "Finished")]
+            counts = [{s["name"]: s["count"] for s in w["spec"]["podSets"]} for w in live]
+            return live[0] if counts == [{**self.play["pods"], "small": count}] and holds(live[0], "Admitted") else None
+        scale(5)
+        grown = eventually(lambda: one(5), what="one slice of more pods")
+        self.assertEqual(grown["metadata"]["annotations"][REPLACES], f"default/{first}")
+        scale(1)
+        shrunk = eventually(lambda: one(1), what="the same slice with fewer pods")
+        self.assertEqual(shrunk["metadata"]["uid"], grown["metadata"]["uid"])
+        self.assertEqual(at(self.daemon.get(path), self.play["suspend"]["path"]), self.play["suspend"]["off"])
+        self.held("elastic")
+
     def held(self, promise):
         self.promises.append(promise)
 
@@ -193,6 +242,7 @@ class Plays(Scene):
         self.groups_its_pod_sets()
         self.takes_a_prebuilt_workload()
         self.is_queued_whoever_manages_it()
+        self.grows_and_shrinks()
         if os.environ.get("PLAYS") == "write":
             table.write(name, self.play, self.promises)
         self.assertEqual(table.said(name), sorted(self.promises), "docs/jobs.md says otherwise: make plays")

@@ -20,7 +20,7 @@ static const struct sl_idle rows[] = {
 /* Do the feature gates let it count? */
 static bool is_heeded(enum sl_kind kind, const struct sl_idle *row, struct sl_idle_modes modes)
 {
-    return modes.elastic && (kind == SL_KIND_JOB || kind == SL_KIND_WORKLOAD) &&
+    return modes.elastic && (sl_kind_is_elastic(kind) || kind == SL_KIND_WORKLOAD) &&
            strcmp(row->member, LABEL "elastic-job") == 0;
 }
 

@@ -25,6 +25,7 @@ static struct sl_kind_info kinds[SL_KIND_COUNT] = {
                   .namespaced = namespaced_,                                                       \
                   .has_status = status_,                                                           \
                   .job = constant == SL_KIND_JOB,                                                  \
+                  .elastic = constant == SL_KIND_JOB,                                              \
                   .api_version = sizeof(group_) > 1 ? group_ "/" version_ : version_},
 #include "api/objects/kinds.def"
 #undef SL_KIND
@@ -176,6 +177,17 @@ static enum sl_code settle_known(const struct custom *c, enum sl_kind *out, stru
 bool sl_kind_is_job(enum sl_kind kind)
 {
     return (unsigned)kind < end && kinds[kind].job;
+}
+
+bool sl_kind_is_elastic(enum sl_kind kind)
+{
+    return (unsigned)kind < end && kinds[kind].elastic;
+}
+
+void sl_kind_set_elastic(enum sl_kind kind)
+{
+    SL_PRE(kind >= SL_KIND_CUSTOM && (unsigned)kind < end);
+    kinds[kind].elastic = true;
 }
 
 static enum sl_code take_slot(const char *api_version, const char *kind, const char *plural,

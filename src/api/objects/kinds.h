@@ -36,6 +36,7 @@ struct sl_kind_info {
     bool namespaced;
     bool has_status;
     bool job;                /* Job, and each custom kind that was registered as one */
+    bool elastic;            /* such jobs, too, can be */
     const char *api_version; /* group/version, or version */
 };
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind); /* one that is known */
@@ -49,6 +50,9 @@ enum sl_kind sl_kind_find_object(const char *api_version, const char *kind);
 enum sl_kind sl_kind_find_name(const char *name);
 
 bool sl_kind_is_job(enum sl_kind kind); /* false for SL_KIND_COUNT */
+/* Can jobs of that kind change their numbers of pods while they run? Job can, and custom kinds of which that is said. */
+bool sl_kind_is_elastic(enum sl_kind kind);
+void sl_kind_set_elastic(enum sl_kind kind);
 
 /* Give a custom kind of jobs its slot: namespaced, with a status subresource. Asked for the same kind again it
  * answers the same slot. INVALID: a name that Kubernetes would not take. CONFLICT: its names mean another

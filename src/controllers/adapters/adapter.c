@@ -242,7 +242,7 @@ static enum sl_code fill_set(struct sl_pod_sets *sets, const struct sl_place *p,
 {
     char path[SL_PLACE_PATH_SIZE];
     struct sl_pod_set *set = &sets->at[sets->count];
-    struct sl_json *item = sl_place_item_new(p, whole);
+    struct sl_json *item = sl_place_counted_new(p, whole);
     const struct sl_json *sub = sl_json_get(p->entry, "subGroups");
     sl_place_template_path(p, whole, path);
     *set = (struct sl_pod_set){.template = template_of(p, whole, sets, path, e),
@@ -423,6 +423,7 @@ void sl_adapter_init(struct sl_adapter *a)
         .name = sl_json_path_text(a->doc, "framework", sl_json_path_text(a->doc, "kind", "")),
         .self = a,
         .restored_later = strcmp(sl_json_path_text(a->doc, "restoreWhen", ""), "inactive") == 0,
+        .elastic = sl_json_path_bool(a->doc, "elastic", false),
         .refers = sl_json_has(a->doc, "with") ? sl_adapter_refers : NULL,
         .makes = makes,
         .skips = skips,

@@ -44,6 +44,23 @@ struct sl_json *sl_place_item_new(const struct sl_place *p, struct sl_json *whol
     return out;
 }
 
+struct sl_json *sl_place_counted_new(const struct sl_place *p, struct sl_json *whole)
+{
+    struct sl_json *out = sl_place_item_new(p, whole);
+    const struct sl_json *in = sl_json_get(p->entry, "countIn");
+    const char *key = sl_json_path_text(in, "key", "");
+    const char *ours = sl_json_path_text(out, key, "");
+    const struct sl_json *list = sl_json_path(whole, sl_json_path_text(in, "list", ""));
+    const struct sl_json *item = in == NULL ? NULL : sl_json_find_by(list, key, ours);
+    for (struct sl_json_member m = {0};
+         sl_json_type(item) == SL_JSON_MAP && sl_json_each(item, &m);) {
+        if (m.key[0] != '$' && sl_json_type(m.value) != SL_JSON_NULL) {
+            sl_json_set(out, m.key, sl_json_ref(m.value));
+        }
+    }
+    return out;
+}
+
 void sl_place_template_path(const struct sl_place *p, struct sl_json *whole,
                             char out[static SL_PLACE_PATH_SIZE])
 {

@@ -32,6 +32,10 @@ void sl_place_template_path(const struct sl_place *p, struct sl_json *whole,
  * the list around that in which it is. */
 struct sl_json *sl_place_item_new(const struct sl_place *p, struct sl_json *whole);
 
+/* And what numbers of pods are answered about: with the fields of the item of `countIn` that has the same key, where there is one,
+ * before those of its own. */
+struct sl_json *sl_place_counted_new(const struct sl_place *p, struct sl_json *whole);
+
 void sl_place_join(char out[static SL_PLACE_PATH_SIZE], const char *base, const char *path);
 const struct sl_json *sl_place_at(const struct sl_json *object, const char *path); /* "": itself */
 /* The parent of what the path names, made when it is not there; *last is the last part of the path. */

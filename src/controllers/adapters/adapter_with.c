@@ -37,6 +37,7 @@ static void fill(struct sl_reference *out, const struct sl_json *with, const str
                                  .field = sl_json_path_text(with, "name", ""),
                                  .kind = SL_KIND_COUNT,
                                  .ns = "",
+                                 .scales = sl_json_path_bool(with, "elastic", false),
                                  .named = text_at(sl_json_get(with, "kind"), job)};
     out->name = sl_json_path_text(job, out->field, "");
     for (size_t i = 0; i < sl_json_len(kinds) && out->kind == SL_KIND_COUNT; i++) {
@@ -80,12 +81,18 @@ static enum sl_code lacks(const struct sl_framework *f, const struct sl_referenc
     return sl_error_set(e, unread ? SL_CODE_UNAVAILABLE : SL_CODE_NOT_FOUND, "%s", r->field);
 }
 
+/* One that scales may be missing, but whether it is there has to be known. */
+static bool can_do_without(const struct sl_framework *f, const struct sl_reference *r)
+{
+    return r->scales && !sl_json_bool(sl_json_get(f->lacks, r->as), false);
+}
+
 enum sl_code sl_adapter_check_with(const struct sl_framework *f, const struct sl_json *job,
                                    struct sl_error *e)
 {
     struct sl_reference r;
     for (size_t i = 0; sl_adapter_refers(f, job, i, &r); i++) {
-        if (!sl_json_has(f->with, r.as)) {
+        if (!sl_json_has(f->with, r.as) && !can_do_without(f, &r)) {
             return lacks(f, &r, e);
         }
     }

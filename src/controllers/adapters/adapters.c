@@ -140,6 +140,9 @@ static enum sl_code add_document(const char *file, struct sl_json *doc, struct s
     a->doc = sl_json_ref(doc);
     a->framework.kind = kind;
     sl_adapter_init(a);
+    if (a->framework.elastic) {
+        sl_kind_set_elastic(kind);
+    }
     sl_object_rule_set(kind, sl_adapter_valid, a);
     loaded[loaded_count++] = a;
     return SL_CODE_OK;

@@ -31,6 +31,18 @@ static void check_restore(struct sl_complaint *c, const struct sl_json *doc)
     }
 }
 
+static void check_elastic(struct sl_complaint *c, const struct sl_json *doc)
+{
+    sl_check_type_of(c, doc, "elastic", SL_JSON_BOOL, "true or false");
+    if (sl_json_path_bool(doc, "elastic", false) &&
+        sl_json_type(sl_json_get(doc, "suspend")) == SL_JSON_MAP) {
+        sl_complain(c, "elastic", "cannot be had with suspend.zero: its pods are counted there");
+    }
+    if (sl_json_path_bool(doc, "elastic", false) && sl_json_has(doc, "groups")) {
+        sl_complain(c, "elastic", "cannot be had with groups, which come and go by themselves");
+    }
+}
+
 static void check_surge(struct sl_complaint *c, const struct sl_json *groups)
 {
     const struct sl_json *surge = sl_json_get(groups, "surge");
@@ -145,7 +157,7 @@ enum sl_code sl_file_check(const char *file, const struct sl_json *doc, struct s
     sl_check_keys(&c, doc,
                   " apiVersion kind plural shortName framework makes skip refuse suspend groups "
                   "podSets priorityClass "
-                  "hold ready active finished with restoreWhen ");
+                  "hold ready active finished with restoreWhen elastic ");
     sl_check_text_of(&c, doc, "apiVersion", true);
     sl_check_text_of(&c, doc, "kind", true);
     sl_check_text_of(&c, doc, "plural", true);
@@ -157,6 +169,7 @@ enum sl_code sl_file_check(const char *file, const struct sl_json *doc, struct s
     sl_check_with(&c, doc);
     check_suspend(&c, doc);
     check_restore(&c, doc);
+    check_elastic(&c, doc);
     sl_check_pod_sets(&c, doc);
     check_classes(&c, doc);
     sl_check_rules(&c, doc, "hold", false);

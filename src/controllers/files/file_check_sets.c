@@ -136,6 +136,22 @@ static void check_adds(struct sl_complaint *c, const struct sl_json *set)
     }
 }
 
+static void check_count_in(struct sl_complaint *c, const struct sl_json *set)
+{
+    const struct sl_json *in = sl_json_get(set, "countIn");
+    if (in == NULL) {
+        return;
+    }
+    size_t len = sl_complaint_down(c, "countIn", SIZE_MAX);
+    sl_check_keys(c, in, " list key ");
+    sl_check_path(c, in, "list", true);
+    sl_check_text_of(c, in, "key", true);
+    sl_complaint_up(c, len);
+    if (!sl_json_has(set, "count")) {
+        sl_complain(c, "countIn", "needs count, which says where in its items the number is");
+    }
+}
+
 static void check_sets(struct sl_complaint *c, const struct sl_json *map, bool nested);
 
 static void check_pod_set(struct sl_complaint *c, const struct sl_json *set, bool nested)
@@ -149,7 +165,8 @@ static void check_pod_set(struct sl_complaint *c, const struct sl_json *set, boo
     sl_check_keys(
         c, set,
         " name nameFrom each when optional template default count indexLabel subGroups inject "
-        "reclaimable patches indexOffset adds podAnnotation ");
+        "reclaimable patches indexOffset adds podAnnotation countIn ");
+    check_count_in(c, set);
     sl_check_patches(c, set);
     sl_check_text_of(c, set, "podAnnotation", false);
     sl_check_text_of(c, set, "name", !sl_json_has(set, "nameFrom"));

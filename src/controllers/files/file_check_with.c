@@ -101,6 +101,34 @@ static void check_with_name(struct sl_complaint *c, const struct sl_json *all, s
     }
 }
 
+/* A change of what the job refers to is noticed because the job has made it. */
+static bool makes_all(const struct sl_json *doc, const struct sl_json *with)
+{
+    const struct sl_json *makes = sl_json_get(doc, "makes"), *kinds = sl_json_get(with, "kinds");
+    bool all = true;
+    for (size_t i = 0; i < sl_json_len(kinds) && all; i++) {
+        struct sl_buf name = {0};
+        const char *version = sl_json_path_text(sl_json_at(kinds, i), "apiVersion", "");
+        sl_buf_print(&name, "%.*s/%s", (int)strcspn(version, "/"), version,
+                     sl_json_path_text(sl_json_at(kinds, i), "kind", ""));
+        all = sl_json_has_text(makes, name.data) || sl_json_has_text(makes, "*");
+        sl_buf_fini(&name);
+    }
+    return all;
+}
+
+/* Jobs of an elastic kind are described by themselves: what they refer to says how many pods there are now. */
+static void check_with_elastic(struct sl_complaint *c, const struct sl_json *doc,
+                               const struct sl_json *with)
+{
+    sl_check_type_of(c, with, "elastic", SL_JSON_BOOL, "true or false");
+    if (sl_json_path_bool(with, "elastic", false) != sl_json_path_bool(doc, "elastic", false)) {
+        sl_complain(c, "elastic", "must be true where the kind is elastic, and only there");
+    } else if (sl_json_path_bool(with, "elastic", false) && !makes_all(doc, with)) {
+        sl_complain(c, "kinds", "must be kinds that makes names, too");
+    }
+}
+
 void sl_check_with(struct sl_complaint *c, const struct sl_json *doc)
 {
     const struct sl_json *all = sl_json_get(doc, "with");
@@ -111,7 +139,8 @@ void sl_check_with(struct sl_complaint *c, const struct sl_json *doc)
     for (size_t i = 0; i < sl_json_len(all); i++) {
         size_t len = sl_complaint_down(c, "with", i);
         const struct sl_json *with = sl_json_at(all, i);
-        sl_check_keys(c, with, " as name kind group kinds ");
+        sl_check_keys(c, with, " as name kind group kinds elastic ");
+        check_with_elastic(c, doc, with);
         sl_check_text_of(c, with, "as", true);
         check_with_name(c, all, i);
         sl_check_path(c, with, "name", true);

@@ -265,6 +265,7 @@ static const char *priority_class(const struct sl_framework *f, const struct sl_
 const struct sl_framework sl_job_framework = {.kind = SL_KIND_JOB,
                                               .name = "batch/job",
                                               .forgets_start = true,
+                                              .elastic = true,
                                               .suspended = is_suspended,
                                               .suspend = suspend,
                                               .active = is_active,

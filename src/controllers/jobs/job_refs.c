@@ -11,9 +11,25 @@ static bool can_be_read(const struct sl_reference *r)
     return r->kind != SL_KIND_COUNT && r->name[0] != '\0';
 }
 
+/* The object; NULL: *code says why. What scales has to be what the job has made, whatever its status says. */
+static struct sl_json *read_one(const struct sl_client *client, const struct sl_reference *r,
+                                const struct sl_json *job, enum sl_code *code)
+{
+    struct sl_json *o = NULL;
+    struct sl_error e = {0};
+    *code = can_be_read(r) ? client->get(client->self, r->kind, r->ns, r->name, &o, &e)
+                           : SL_CODE_NOT_FOUND;
+    if (*code == SL_CODE_OK && r->scales && !sl_job_owns(job, o)) {
+        sl_json_free(o);
+        o = NULL;
+        *code = SL_CODE_NOT_FOUND;
+    }
+    return o;
+}
+
 const struct sl_framework *sl_job_refs_bind(struct sl_bound *b, const struct sl_framework *f,
                                             const struct sl_client *client,
-                                            const struct sl_json *job)
+                                            const struct sl_json *job, bool elastic)
 {
     struct sl_reference r;
     *b = (struct sl_bound){.f = *f};
@@ -23,14 +39,11 @@ const struct sl_framework *sl_job_refs_bind(struct sl_bound *b, const struct sl_
     b->with = sl_json_new_map();
     b->lacks = sl_json_new_map();
     for (size_t i = 0; f->refers(f, job, i, &r); i++) {
-        struct sl_json *o = NULL;
-        struct sl_error e = {0};
-        enum sl_code code = can_be_read(&r)
-                                ? client->get(client->self, r.kind, r.ns, r.name, &o, &e)
-                                : SL_CODE_NOT_FOUND;
-        if (code == SL_CODE_OK) {
+        enum sl_code code;
+        struct sl_json *o = r.scales && !elastic ? NULL : read_one(client, &r, job, &code);
+        if (o != NULL) {
             sl_json_set(b->with, r.as, o);
-        } else {
+        } else if (elastic || !r.scales) {
             sl_json_set_bool(b->lacks, r.as, code != SL_CODE_NOT_FOUND);
         }
     }
@@ -61,15 +74,31 @@ void sl_job_refs_keep(struct sl_jobs_of *of, const struct sl_json *job, bool the
     (void)snprintf(child, sizeof child, "%zu/%s/%s", (size_t)(of - of->all->kinds),
                    sl_object_namespace(job), sl_object_name(job));
     for (size_t i = 0; of->f->refers(of->f, job, i, &r); i++) {
-        if (can_be_read(&r)) {
+        if (can_be_read(&r) && !r.scales) {
             print_key(r.kind, r.ns, r.name, object);
             sl_job_children_put(of->all->referrers, object, sl_object_uid(job), child, there);
         }
     }
 }
 
+/* What an elastic job has made says how many pods it has now. */
+static void wake_maker(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object)
+{
+    char key[SL_KEY_SIZE];
+    const struct sl_json *owner = sl_object_controller_ref(object);
+    for (size_t i = 0; owner != NULL && i < j->kind_count; i++) {
+        const struct sl_framework *f = j->kinds[i].f;
+        if (f->elastic && f->makes != NULL && sl_object_ref_is(owner, f->kind) &&
+            f->makes(f, kind)) {
+            sl_key_print(sl_object_namespace(object), sl_json_path_text(owner, "name", ""), key);
+            sl_work_add(j->kinds[i].work.work, key, SL_WORK_NOW);
+        }
+    }
+}
+
 void sl_job_refs_wake(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object)
 {
+    wake_maker(j, kind, object);
     size_t cursor = 0;
     const char *uid;
     const char *job;

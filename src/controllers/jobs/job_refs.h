@@ -14,10 +14,10 @@ struct sl_bound {
 };
 const struct sl_framework *sl_job_refs_bind(struct sl_bound *b, const struct sl_framework *f,
                                             const struct sl_client *client,
-                                            const struct sl_json *job);
+                                            const struct sl_json *job, bool elastic);
 void sl_job_refs_end(struct sl_bound *b);
 /* Keep in mind what the job refers to; or no longer. */
 void sl_job_refs_keep(struct sl_jobs_of *of, const struct sl_json *job, bool there);
-/* An object has changed, and so perhaps which pods the jobs have that refer to it. */
+/* An object has changed, and so perhaps which pods the jobs have that refer to it, or the elastic one that has made it. */
 void sl_job_refs_wake(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object);
 #endif

@@ -16,15 +16,16 @@ bool sl_job_is_elastic(const struct sl_jobs *j, const struct sl_framework *f,
                        const struct sl_json *job)
 {
     SL_PRE(j != NULL);
-    return j->rules.elastic && f->kind == SL_KIND_JOB && sl_is_elastic(job) &&
-           sl_job_prebuilt(job) == NULL;
+    return j->rules.elastic && f->elastic && sl_is_elastic(job) && sl_job_prebuilt(job) == NULL;
 }
 
-void sl_job_slices_observe(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+void sl_job_slices_observe(struct sl_jobs *j, const struct sl_framework *f,
+                           const struct sl_json *wl, bool deleted)
 {
+    SL_PRE(f != NULL);
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    if (sl_is_elastic(wl) && sl_object_ref_is(owner, SL_KIND_JOB)) {
+    if (f->elastic && sl_is_elastic(wl)) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
         sl_job_children_put(j->slices, sl_json_path_text(owner, "uid", ""), sl_object_uid(wl), key,
                             !deleted);
@@ -47,16 +48,51 @@ void sl_job_slices_leave(struct sl_jobs *j, const struct sl_json *job, int64_t d
 }
 
 /* False: it cannot be read now. */
-static bool read_one(struct sl_job_view *v, const char *ns, const char *name)
+static bool read_one(struct sl_slices *s, struct sl_reconciler *r, const struct sl_json *job,
+                     const char *name)
 {
     bool absent;
-    struct sl_json *wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, ns, name, &absent);
-    if (wl != NULL && sl_job_owns(v->job, wl)) {
-        sl_slices_add(&v->slices, wl);
+    struct sl_json *wl =
+        sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &absent);
+    if (wl != NULL && sl_job_owns(job, wl)) {
+        sl_slices_add(s, wl);
     } else {
         sl_json_free(wl);
     }
     return wl != NULL || absent;
+}
+
+/* All that are known; false as above. */
+static bool read_known(struct sl_slices *s, const struct sl_jobs *j, struct sl_reconciler *r,
+                       const struct sl_json *job)
+{
+    size_t cursor = 0;
+    const char *uid, *key;
+    struct sl_key at;
+    bool readable = true;
+    while (readable && sl_job_children_next(j->slices, sl_object_uid(job), &cursor, &uid, &key)) {
+        readable = !sl_key_parse(key, &at) || read_one(s, r, job, at.name);
+    }
+    return readable;
+}
+
+/* It has quota in the place of another, and the checks of the difference are not through: what runs runs on. */
+static bool goes_on(const struct sl_json *wl)
+{
+    return sl_condition_true(wl, "QuotaReserved") && !sl_condition_true(wl, "Evicted") &&
+           sl_object_annotation(wl, SL_ANNOTATION_REPLACES) != NULL;
+}
+
+bool sl_job_slices_admit(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *job,
+                         bool *unread)
+{
+    SL_PRE(j != NULL && unread != NULL);
+    struct sl_slices s = {0};
+    *unread = !read_known(&s, j, r, job);
+    sl_slices_settle(&s);
+    bool yes = s.holder != NULL && (sl_condition_true(s.holder, "Admitted") || goes_on(s.holder));
+    sl_slices_fini(&s);
+    return yes;
 }
 
 /* One that was made for its state of now, and has ended: it is not made again. */
@@ -76,17 +112,10 @@ static struct sl_json *ended_now(const struct sl_job_view *v)
 bool sl_job_slices_read(struct sl_job_view *v)
 {
     SL_PRE(v->job != NULL);
-    size_t cursor = 0;
     char name[254];
-    const char *uid, *key;
-    struct sl_key at;
-    bool readable = true;
-    while (readable &&
-           sl_job_children_next(v->j->slices, sl_object_uid(v->job), &cursor, &uid, &key)) {
-        readable = !sl_key_parse(key, &at) || read_one(v, at.ns, at.name);
-    }
+    bool readable = read_known(&v->slices, v->j, v->r, v->job);
     sl_job_workload_name(v->f, v->job, name);
-    readable = readable && read_one(v, sl_object_namespace(v->job), name);
+    readable = readable && read_one(&v->slices, v->r, v->job, name);
     sl_slices_settle(&v->slices);
     struct sl_json *wl = v->slices.holder != NULL ? v->slices.holder : ended_now(v);
     v->wl = wl == NULL ? NULL : sl_json_ref(wl);
@@ -168,13 +197,13 @@ void sl_job_slices_act(struct sl_job_view *v)
 
 /* --- numbers of pods ----------------------------------------------------------------------------------- */
 
-/* The view is about the pods that it may have now. */
+/* The view is about the pods that it may have now. One pod set may wait for more while another has fewer already. */
 static void settle_sets(struct sl_job_view *v)
 {
     for (size_t i = 0; i < v->sets.count; i++) {
         const struct sl_json *set = sl_workload_pod_set(v->wl, i);
         int64_t count = sl_json_path_int(set, "count", v->sets.at[i].count);
-        v->waiting_pods += v->sets.at[i].count - count;
+        v->waiting_pods += v->sets.at[i].count > count ? v->sets.at[i].count - count : 0;
         v->sets.at[i].count = count;
     }
 }
@@ -267,6 +296,5 @@ bool sl_job_slices_scale(struct sl_job_view *v)
 bool sl_job_slices_go_on(const struct sl_job_view *v)
 {
     SL_PRE(v->wl != NULL);
-    return sl_condition_true(v->wl, "QuotaReserved") && !sl_condition_true(v->wl, "Evicted") &&
-           sl_object_annotation(v->wl, SL_ANNOTATION_REPLACES) != NULL;
+    return goes_on(v->wl);
 }

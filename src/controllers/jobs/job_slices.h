@@ -10,10 +10,14 @@
 /* May that job of that kind change its number of pods while it runs? */
 bool sl_job_is_elastic(const struct sl_jobs *j, const struct sl_framework *f,
                        const struct sl_json *job);
-/* A Workload was seen or deleted. */
-void sl_job_slices_observe(struct sl_jobs *j, const struct sl_json *wl, bool deleted);
+/* A Workload of such jobs was seen or deleted. */
+void sl_job_slices_observe(struct sl_jobs *j, const struct sl_framework *f,
+                           const struct sl_json *wl, bool deleted);
 /* Is a slice of the job known? */
 bool sl_job_slices_known(const struct sl_jobs *j, const struct sl_json *job);
+/* Has it slices by one of which it may run? *unread: one of them cannot be read now. */
+bool sl_job_slices_admit(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *job,
+                         bool *unread);
 /* Look at every slice of the job once it was deleted. */
 void sl_job_slices_leave(struct sl_jobs *j, const struct sl_json *job, int64_t due_ms);
 /* Its Workload is the slice that it runs by, where it has slices; false: they cannot be read now. */

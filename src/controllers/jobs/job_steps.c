@@ -210,8 +210,9 @@ static bool job_matches(struct sl_job_view *v)
     if (v->f->composition != NULL) { /* of its pod sets sl_members_match has found some */
         return prebuilt || sl_members_limit_matches(v);
     }
-    if (v->f->refers != NULL && !v->f->suspended(v->f, v->job)) {
-        return sl_members_limit_matches(v); /* it was counted when it started: see act_lacking */
+    bool counted = v->f->elastic && v->sets.count > 0; /* in this look: see act_lacking */
+    if (v->f->refers != NULL && !counted && !v->f->suspended(v->f, v->job)) {
+        return sl_members_limit_matches(v); /* it was counted when it started */
     }
     /* The node selector of a gated one may still change; a prebuilt Workload need not have it. */
     bool placed = v->f->suspended(v->f, v->job) && (v->f->gated == NULL || !prebuilt);
@@ -495,6 +496,9 @@ static void act_lacking(struct sl_job_view *v, const struct sl_error *e)
     bool evicted = v->wl != NULL && sl_condition_true(v->wl, "Evicted") &&
                    (sl_condition_true(v->wl, "QuotaReserved") || runs(v));
     bool deleting = v->wl != NULL && sl_object_deleting(v->wl);
+    if (e->code == SL_CODE_UNAVAILABLE) {
+        sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
+    }
     if (deleting || evicted || (admitted && runs(v))) {
         act_with_workload(v);
         return;
@@ -504,9 +508,6 @@ static void act_lacking(struct sl_job_view *v, const struct sl_error *e)
         (void)sl_job_stop(v, SL_STOP_NO_MATCH, "What it asks for cannot be counted");
     } else if (v->wl != NULL && e->code == SL_CODE_NOT_FOUND && sl_job_prebuilt(v->job) == NULL) {
         delete_workload(v);
-    }
-    if (e->code == SL_CODE_UNAVAILABLE) {
-        sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
     }
 }
 

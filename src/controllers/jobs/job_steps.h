@@ -25,7 +25,7 @@ struct sl_job_view {
     int64_t now_ms;
     bool elastic; /* it has slices, of which wl is the one that it runs by */
     struct sl_slices slices;
-    int64_t waiting_pods; /* that it asks for, and wl does not hold; below zero: fewer */
+    int64_t waiting_pods; /* that it asks for, and wl does not hold */
 };
 void sl_job_act(struct sl_job_view *v);
 /* The priority class that the job names, or the default one, and its kind; the text is lent, "" = none. */

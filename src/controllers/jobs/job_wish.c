@@ -106,7 +106,7 @@ enum sl_code sl_job_wish_new(struct sl_jobs *j, enum sl_kind kind, struct sl_jso
     set_uid(job, now_ms);
     sl_object_default_new(kind, job);
     struct sl_bound bound;
-    (void)sl_job_refs_bind(&bound, of->f, of->work.client, job);
+    (void)sl_job_refs_bind(&bound, of->f, of->work.client, job, false);
     enum sl_code code = of->f->pod_sets(&bound.f, job, &sets, e);
     code = code == SL_CODE_OK ? sl_pod_sets_check(&sets, e) : code;
     code = code == SL_CODE_OK ? find_queue(of, job, &plan.queue, e) : code;

@@ -106,9 +106,13 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, 
 }
 
 /* Is the Workload of the owner admitted? */
-static bool admitted(struct sl_reconciler *r, const struct sl_json *owner, struct line *line)
+static bool admitted(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *owner,
+                     struct line *line)
 {
     bool absent;
+    if (sl_job_slices_known(j, owner)) {
+        return sl_job_slices_admit(j, r, owner, &line->unread);
+    }
     char name[254];
     sl_job_workload_name(line->f, owner, name);
     struct sl_json *wl =
@@ -132,7 +136,8 @@ static bool is_child(struct sl_job_view *v)
                       "Terminated search for Kueue-managed Job because ancestor depth exceeded "
                       "limit of 10");
         sl_job_suspend_child(v); /* it is unknown with whose quota it would run */
-    } else if (owner != NULL && !line.unread && !admitted(v->r, owner, &line) && !line.unread) {
+    } else if (owner != NULL && !line.unread && !admitted(v->j, v->r, owner, &line) &&
+               !line.unread) {
         sl_job_suspend_child(v);
     }
     sl_json_free(owner);
@@ -300,7 +305,8 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     struct sl_bound bound = {0};
     bool there = sl_members_load(&v, key);
     if (there && of->f->refers != NULL) {
-        v.f = sl_job_refs_bind(&bound, of->f, r->client, v.job);
+        v.f = sl_job_refs_bind(&bound, of->f, r->client, v.job,
+                               sl_job_is_elastic(of->all, of->f, v.job));
     }
     if (there && of->f->gated == NULL && sl_object_deleting(v.job)) {
         let_go(&v);
@@ -531,7 +537,9 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
     bool awaited = is_awaited(j, wl, of != NULL, deleted);
-    sl_job_slices_observe(j, wl, deleted);
+    if (of != NULL) {
+        sl_job_slices_observe(j, of->f, wl, deleted);
+    }
     if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }

@@ -94,6 +94,8 @@ struct sl_reference {
     const char *named; /* the kind as the job has it */
     const char *ns;    /* "": it belongs to no namespace */
     const char *name;  /* "": the job names none */
+    bool
+        scales; /* what elastic jobs have made, which says how many pods they have now; it need not be there */
 };
 
 struct sl_framework;
@@ -131,6 +133,7 @@ struct sl_framework {
     bool forgets_start;
     bool
         restored_later; /* what admission has added can be taken out only when no pod runs any more */
+    bool elastic;       /* such jobs may change their numbers of pods while they run: slices.h */
     /* The objects that the job refers to: the one with that number; false: there are no more. NULL: it refers to none.
      * What they are now is lent for one look: `with`, by their names; and `lacks`, true for one that cannot be read,
      * false for one that is not there. pod_sets answers NOT_FOUND or UNAVAILABLE while one is lacking. */

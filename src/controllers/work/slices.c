@@ -37,11 +37,16 @@ bool sl_slice_replaces(const struct sl_json *wl, const struct sl_json *other)
 void sl_slice_print_name(const struct sl_framework *f, const struct sl_json *job,
                          char out[static 254])
 {
-    char uid[128];
+    struct sl_buf uid = {0};
     SL_PRE(f != NULL);
-    (void)snprintf(uid, sizeof uid, "%.64s\n%" PRId64, sl_object_uid(job),
-                   sl_object_generation(job));
-    sl_framework_workload_name(f, sl_object_name(job), uid, out);
+    sl_buf_print(&uid, "%.64s\n%" PRId64, sl_object_uid(job), sl_object_generation(job));
+    for (struct sl_json_member m = {0};
+         sl_json_type(f->with) == SL_JSON_MAP && sl_json_each(f->with, &m);) {
+        sl_buf_print(&uid, "_%.64s_%" PRId64, sl_object_uid(m.value),
+                     sl_object_generation(m.value));
+    }
+    sl_framework_workload_name(f, sl_object_name(job), uid.data, out);
+    sl_buf_fini(&uid);
 }
 
 void sl_slice_take_templates(struct sl_json *wl, const struct sl_json *before)

@@ -20,7 +20,8 @@ bool sl_is_elastic(const struct sl_json *object);
 const char *sl_slice_name(const struct sl_json *wl);
 /* Does the first replace the second? */
 bool sl_slice_replaces(const struct sl_json *wl, const struct sl_json *other);
-/* <kind>-<name>-<5 hex>, where the generation of the job counts, too: Kueue's name. */
+/* <kind>-<name>-<5 hex>, where the generation of the job counts, too: Kueue's name. What has the pods of the job (`with`)
+ * counts as well, for its generation grows without that of the job. */
 void sl_slice_print_name(const struct sl_framework *f, const struct sl_json *job,
                          char out[static 254]);
 /* Make the new Workload of the job a slice: the first one, or with `before` the one that is to replace that one. */

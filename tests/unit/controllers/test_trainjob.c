@@ -275,10 +275,11 @@ static void test_trainjob_refers_to_kinds_that_are_no_jobs(void **state)
 {
     (void)state;
     const enum sl_kind *kinds;
-    assert_int_equal(sl_adapters_referred(&kinds), 2);
-    assert_string_equal(sl_kind_info(kinds[0])->plural, "clustertrainingruntimes");
-    assert_false(sl_kind_info(kinds[0])->namespaced || sl_kind_is_job(kinds[0]));
-    assert_true(sl_kind_info(kinds[1])->namespaced && !sl_kind_is_job(kinds[1]));
+    assert_int_equal(sl_adapters_referred(&kinds), 3);
+    assert_true(kinds[0] == sl_kind_find_name("RayCluster") && sl_kind_is_job(kinds[0]));
+    assert_string_equal(sl_kind_info(kinds[1])->plural, "clustertrainingruntimes");
+    assert_false(sl_kind_info(kinds[1])->namespaced || sl_kind_is_job(kinds[1]));
+    assert_true(sl_kind_info(kinds[2])->namespaced && !sl_kind_is_job(kinds[2]));
     assert_true(sl_kind_is_job(sl_kind_find_name("TrainJob")));
     assert_false(sl_kind_is_job(SL_KIND_COUNT));
 }
