@@ -1,4 +1,4 @@
-.PHONY: cluster-tools cluster-e2e
+.PHONY: cluster-tools cluster-e2e elastic
 $(BUILD)/convert-tool: tests/cluster/convert.c $(call archives,$(NEEDS_api))
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
@@ -11,3 +11,6 @@ cluster-tools: $(BUILD)/e2e/bin/.cluster-tools ## build etcd, kube-apiserver and
 	@echo "cluster-tools: $(words kubectl $(CLUSTER_TOOLS)) passed, 0 failed"
 cluster-e2e: all $(BUILD)/convert-tool $(BUILD)/e2e/bin/.cluster-tools ## Sluice on a real control plane: policies, jobs, failover, faults (TESTS=)
 	@BUILD=$(BUILD) tests/cluster/run.py $(TESTS)
+elastic: all $(BUILD)/e2e/bin/.cluster-tools ## 200 elastic RayClusters that change their size for ten minutes (at night) (RAYS=, RAYS_SECONDS=, RAYS_SEED=)
+	@BUILD=$(BUILD) RAYS=$(or $(RAYS),200) RAYS_SECONDS=$(or $(RAYS_SECONDS),600) CLUSTER_RUN=$(abspath $(BUILD))/elastic \
+		tests/cluster/run.py test_elastic_rays

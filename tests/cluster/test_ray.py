@@ -49,8 +49,8 @@ class Ray(WorkScene):
         return answer
 
     def child(self, owner, name, spec):
-        """As KubeRay makes it: with the labels of its owner."""
-        return self.make("RayCluster", name, spec, ownerReferences=[
+        """As KubeRay makes it: with the labels and annotations of its owner."""
+        return self.make("RayCluster", name, spec, annotations=owner["metadata"].get("annotations", {}), ownerReferences=[
             {"apiVersion": "ray.io/v1", "kind": owner["kind"], "name": owner["metadata"]["name"], "controller": True,
              "blockOwnerDeletion": True, "uid": owner["metadata"]["uid"]}])
 

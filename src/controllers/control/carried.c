@@ -405,6 +405,8 @@ static bool holds(const struct sl_carried *k, const struct sl_json *live)
         return sl_condition_true(live, "Admitted");
     case SL_DECIDE_EVICT:
         return sl_condition_true(live, "Evicted");
+    case SL_DECIDE_FINISH: /* the controller of its job may have been faster */
+        return sl_condition_true(live, "Finished");
     case SL_DECIDE_UNPLACED:
     case SL_DECIDE_LATE:
         return true; /* nothing of it is written */

@@ -202,9 +202,9 @@ static void settle_sets(struct sl_job_view *v)
 {
     for (size_t i = 0; i < v->sets.count; i++) {
         const struct sl_json *set = sl_workload_pod_set(v->wl, i);
-        int64_t count = sl_json_path_int(set, "count", v->sets.at[i].count);
-        v->waiting_pods += v->sets.at[i].count > count ? v->sets.at[i].count - count : 0;
-        v->sets.at[i].count = count;
+        int64_t waiting = v->sets.at[i].count - sl_slice_holds(v->wl, i);
+        v->waiting_pods += waiting > 0 ? waiting : 0;
+        v->sets.at[i].count = sl_json_path_int(set, "count", v->sets.at[i].count);
     }
 }
 

@@ -203,6 +203,14 @@ void sl_slices_fini(struct sl_slices *s)
 
 /* --- numbers of pods ----------------------------------------------------------------------------------- */
 
+int64_t sl_slice_holds(const struct sl_json *wl, size_t index)
+{
+    int64_t count = sl_json_path_int(sl_workload_pod_set(wl, index), "count", 1);
+    const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
+    int64_t admitted = sl_json_path_int(sl_json_at(all, index), "count", count);
+    return reserves(wl) && admitted < count ? admitted : count;
+}
+
 enum sl_scale sl_scale_of(const struct sl_pod_sets *sets, const struct sl_json *wl)
 {
     SL_PRE(sets != NULL);
@@ -210,7 +218,7 @@ enum sl_scale sl_scale_of(const struct sl_pod_sets *sets, const struct sl_json *
     bool other = sl_json_len(sl_json_path(wl, "spec.podSets")) != sets->count;
     for (size_t i = 0; i < sets->count && !other; i++) {
         const struct sl_json *set = sl_workload_pod_set(wl, i);
-        int64_t count = sl_json_path_int(set, "count", 1);
+        int64_t count = sl_slice_holds(wl, i);
         other = strcmp(sl_json_path_text(set, "name", ""), sets->at[i].name) != 0;
         more = more || sets->at[i].count > count;
         fewer = fewer || sets->at[i].count < count;

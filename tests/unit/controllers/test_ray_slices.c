@@ -309,6 +309,25 @@ static void test_ray_slices_are_not_ready_while_a_group_waits_for_pods(void **st
     assert_true(sl_condition_true(workload(f, 1), "PodsReady"));
 }
 
+/* What it asked for was decided before it was changed, and written after. */
+static void test_ray_slices_that_got_fewer_than_they_say_by_now_are_replaced(void **state)
+{
+    struct fixture *f = *state;
+    put_cluster(f);
+    settle(f);
+    admit(workload(f, 1));
+    sl_json_set_int(sl_workload_pod_set(workload(f, 1), 1), "count", 4);
+    scale(job(f), 0, 4);
+    settle(f);
+    assert_false(sl_json_path_bool(job(f), "spec.suspend", true));
+    assert_int_equal(f->made, 2);
+    assert_counts(workload(f, 2), 4, 2);
+    assert_true(sl_slice_replaces(workload(f, 2), workload(f, 1)));
+    settle(f);
+    assert_int_equal(f->made, 2);
+    assert_false(sl_json_path_bool(job(f), "spec.suspend", true));
+}
+
 static void test_ray_slices_of_a_cluster_that_shrinks_change_in_place(void **state)
 {
     struct fixture *f = *state;
@@ -464,6 +483,7 @@ int main(void)
         TEST(test_ray_slices_pods_of_every_group_are_gated_when_it_starts),
         TEST(test_ray_slices_of_a_cluster_that_grows_are_two_and_it_runs_on),
         TEST(test_ray_slices_are_not_ready_while_a_group_waits_for_pods),
+        TEST(test_ray_slices_that_got_fewer_than_they_say_by_now_are_replaced),
         TEST(test_ray_slices_of_a_cluster_that_shrinks_change_in_place),
         TEST(test_ray_slices_without_the_gate_are_none),
         TEST(test_ray_slices_of_a_job_follow_its_cluster),
