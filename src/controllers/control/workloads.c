@@ -190,14 +190,22 @@ static void look_on(struct sl_carried *k, struct what *w)
 
 /* --- what waits for others ---------------------------------------------------------------------- */
 
+/* In the order in which they were decided: none waits for a later one. They come to be set aside in any order, since the writes of
+ * one Workload wait for each other. */
 static void append_aside(struct sl_workloads *c, struct sl_carried *k)
 {
-    if (c->aside == NULL) {
-        c->aside = k;
-    } else {
-        c->aside_last->next_aside = k;
+    struct sl_carried **at = &c->aside;
+    if (c->aside != NULL && c->aside_last->d.sequence <= k->d.sequence) {
+        at = &c->aside_last->next_aside;
     }
-    c->aside_last = k;
+    while (*at != NULL && (*at)->d.sequence <= k->d.sequence) {
+        at = &(*at)->next_aside;
+    }
+    k->next_aside = *at;
+    *at = k;
+    if (k->next_aside == NULL) {
+        c->aside_last = k;
+    }
 }
 
 /* It is not under way until then: what it waits for may be behind it. */
@@ -213,7 +221,7 @@ static bool has_turn(struct sl_workloads *c, const struct sl_carried *k)
     return c->in_flight < SL_DECISIONS_IN_FLIGHT && !sl_engine_waits(c->engine, &k->d);
 }
 
-/* What the first one waits for is what most of them wait for; one that is to give back by now what it was to take waits
+/* What the first one waits for is what most of them wait for, and is itself not waiting here; one that is to give back by now what it was to take waits
  * no longer, and others may wait for that. */
 static void take_up_again(struct sl_workloads *c)
 {

@@ -32,11 +32,11 @@ struct sl_workloads {
     struct sl_workload_counters counters;
     struct sl_workload_meters meters; /* metered: set by the owner, before the start */
     struct sl_carried *aside,
-        *aside_last;           /* they wait for what others give back, the first for longest */
-    bool aside_is_old;         /* there are newer decisions about one of their Workloads, perhaps */
-    struct sl_map *last;       /* "namespace/name" -> the last decision that is not written */
-    struct sl_budget budget;   /* for PENDING; no limit, unless one is set */
-    struct sl_work *untold;    /* Workloads whose PENDING waits for it, and */
+        *aside_last;         /* they wait for what others give back, the first was decided first */
+    bool aside_is_old;       /* there are newer decisions about one of their Workloads, perhaps */
+    struct sl_map *last;     /* "namespace/name" -> the last decision that is not written */
+    struct sl_budget budget; /* for PENDING; no limit, unless one is set */
+    struct sl_work *untold;  /* Workloads whose PENDING waits for it, and */
     struct sl_map *untold_why; /* the decision */
     /* Called for an eviction that the Workload shows already, from one before: no watch event will
      * follow, and its job has to be reconciled. May be NULL. */

@@ -21,6 +21,7 @@ static struct {
     bool end_untold, stale;
     bool release_first;
     bool unread;
+    uint64_t waits_from;    /* decisions after that wait for those before */
     bool after_others;      /* what is to be taken was given back by others, and */
     const char *given_back; /* the uid of one that is to give it back itself by now */
     unsigned news, news_by_showing;
@@ -54,6 +55,9 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
 bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
 {
     (void)g;
+    if (d->sequence > stub.waits_from) {
+        return true;
+    }
     return stub.after_others && d->kind == SL_DECIDE_RESERVE &&
            (stub.given_back == NULL || strcmp(d->uid, stub.given_back) != 0);
 }
@@ -131,6 +135,7 @@ static int setup(void **state)
     sl_clock_set_virtual(T0);
     sl_log_setup(SL_LOG_ERROR, false);
     memset(&stub, 0, sizeof stub);
+    stub.waits_from = UINT64_MAX;
     fake_init(&f->fake);
     fake_put(
         &f->fake, SL_KIND_WORKLOAD,
@@ -615,6 +620,24 @@ static void test_workloads_news_of_the_engine_are_counted(void **state)
     sl_json_free(wl);
 }
 
+/* The controller of its job, which waits two seconds for that, has ended it before. */
+static void test_workloads_slice_that_another_has_ended_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *status =
+        sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status");
+    stub.nothing_to_write = true;
+    sl_json_set(status, "admission", parse("{\"clusterQueue\":\"cq\"}"));
+    decide(SL_DECIDE_FINISH, "u");
+    step(f);
+    assert_int_equal(f->workloads.meters.meters.series, 0); /* it has not ended */
+    sl_condition_set(status, "Finished", true, "WorkloadSliceReplaced", "so", 1, T0);
+    decide(SL_DECIDE_FINISH, "u");
+    step(f);
+    assert_int_equal(counted(f, "kueue_replaced_workload_slices_total{cluster_queue=\"cq\","), 1);
+    assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","), 1);
+}
+
 /* Its pods were ready while a decision about it was being written. */
 static void test_workloads_news_that_were_not_read_at_once_are_counted(void **state)
 {
@@ -740,6 +763,32 @@ static void test_workloads_what_is_given_back_by_now_waits_no_longer(void **stat
     assert_int_equal(f->workloads.in_flight, 0);
 }
 
+/* The end of a slice waits for the reservation of the one that has its place; that came later here, since another write of
+ * its Workload was under way. */
+static void test_workloads_what_was_decided_first_goes_on_first(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *name;
+        uint64_t sequence;
+    } rows[] = {{"b", 12}, {"d", 14}, {"a", 11}, {"c", 13}};
+    stub.waits_from = 10;
+    for (size_t i = 0; i < 4; i++) {
+        put(f, rows[i].name);
+        decide_of(SL_DECIDE_RESERVE, rows[i].name);
+        stub.list[i].sequence = rows[i].sequence;
+        step(f);
+    }
+    assert_int_equal(f->fake.change_count, 0);
+    for (unsigned i = 1; i <= 4; i++) {
+        stub.waits_from = 10 + i;
+        step(f);
+        assert_int_equal(f->fake.change_count, i);
+    }
+    assert_null(f->workloads.aside);
+    assert_int_equal(f->workloads.in_flight, 0);
+}
+
 /* The end of the daemon comes first. */
 static void test_workloads_what_still_waits_for_others_is_let_go_at_the_end(void **state)
 {
@@ -795,6 +844,7 @@ int main(void)
         TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
         TEST(test_workloads_waits_are_timed_where_their_start_is_known),
         TEST(test_workloads_news_of_the_engine_are_counted),
+        TEST(test_workloads_slice_that_another_has_ended_is_counted),
         TEST(test_workloads_news_that_were_not_read_at_once_are_counted),
         TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
@@ -811,6 +861,7 @@ int main(void)
         TEST(test_workloads_step_is_bounded),
         TEST(test_workloads_reservation_waits_for_what_others_give_back),
         TEST(test_workloads_what_is_given_back_by_now_waits_no_longer),
+        TEST(test_workloads_what_was_decided_first_goes_on_first),
         TEST(test_workloads_what_still_waits_for_others_is_let_go_at_the_end),
         TEST(test_workloads_next_write_of_a_workload_waits_for_the_one_before),
         TEST(test_workloads_reasons_wait_for_their_budget_and_reservations_do_not),
