@@ -22,6 +22,7 @@ enum table {
     TABLE_POD_STATUS,
     TABLE_FOREIGN,
     TABLE_FOREIGN_JOB,
+    TABLE_OWNER,
     TABLES
 };
 enum tree {
@@ -31,6 +32,7 @@ enum tree {
     TREE_QUEUED_POD,
     TREE_FOREIGN_POD,
     TREE_FOREIGN_JOB,
+    TREE_OWNER,
     TREES
 };
 
@@ -97,6 +99,8 @@ static bool holds(enum tree tree, enum table table)
         return tree == TREE_FOREIGN_POD || tree == TREE_FOREIGN_JOB;
     case TABLE_FOREIGN_JOB:
         return tree == TREE_FOREIGN_JOB;
+    case TABLE_OWNER:
+        return tree == TREE_OWNER;
     case TABLE_ANY:
     case TABLES:
         break;
@@ -247,7 +251,7 @@ static enum tree tree_of(enum sl_kind kind, struct sl_span source, bool all_jobs
     case SL_KIND_JOB:
         return !all_jobs && is_foreign(source) ? TREE_FOREIGN_JOB : TREE_ANY;
     default:
-        return TREE_ANY;
+        return sl_kind_info(kind)->by_name ? TREE_OWNER : TREE_ANY;
     }
 }
 

@@ -427,7 +427,11 @@ void sl_reflector_step(struct sl_reflector *r)
     switch (r->next) {
     case SL_NEXT_LIST:
     case SL_NEXT_PAGE:
-        list(r);
+        if (sl_kind_info(r->cache.kind)->plural[0] == '\0') {
+            sl_reflector_ask_groups(r); /* how its objects are called is to be found out first */
+        } else {
+            list(r);
+        }
         break;
     case SL_NEXT_CONFIRM:
         sl_reflector_confirm(r);

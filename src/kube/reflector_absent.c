@@ -189,6 +189,28 @@ void sl_reflector_ask_groups(struct sl_reflector *r)
     ask(r, "/apis", on_groups);
 }
 
+/* The resource that holds the objects of a kind known by its name: "scale" and the like are below one, and hold none. */
+static const struct sl_json *holder(const struct sl_json *resources, const char *kind)
+{
+    for (size_t i = 0; i < sl_json_len(resources); i++) {
+        const struct sl_json *one = sl_json_at(resources, i);
+        if (strcmp(sl_json_path_text(one, "kind", ""), kind) == 0 &&
+            strchr(sl_json_path_text(one, "name", "/"), '/') == NULL) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+/* Has discovery said what such objects are called, and is that news? */
+static bool is_found(const struct sl_kind_info *info, const struct sl_json *resources)
+{
+    const struct sl_json *one = info->by_name ? holder(resources, info->kind) : NULL;
+    const char *plural = sl_json_path_text(one, "name", "");
+    return one != NULL && strcmp(plural, info->plural) != 0 &&
+           sl_kind_found(info->id, plural, sl_json_path_bool(one, "namespaced", true));
+}
+
 static void on_resources(void *context, const struct sl_response *response)
 {
     struct sl_reflector *r = context;
@@ -198,8 +220,14 @@ static void on_resources(void *context, const struct sl_response *response)
     if (o == NULL) {
         return;
     }
-    bool listed = with(sl_json_get(o, "resources"), "name", info->plural) != NULL;
+    bool found = is_found(info, sl_json_get(o, "resources"));
+    bool listed =
+        info->plural[0] != '\0' && with(sl_json_get(o, "resources"), "name", info->plural) != NULL;
     sl_json_free(o);
+    if (found) {
+        sl_reflector_plan(r, SL_NEXT_LIST, 0);
+        return;
+    }
     if (!listed) {
         believe(r);
         return;

@@ -33,7 +33,8 @@ static bool owned(const struct sl_webhook_policy *p, const struct sl_webhook_que
     const char *version = sl_json_path_text(owner, "apiVersion", "");
     const char *kind = sl_json_path_text(owner, "kind", "");
     char name[256];
-    if (strcmp(kind, "Job") == 0 && strcmp(q->resource, "pods") != 0) {
+    if (strcmp(version, "batch/v1") == 0 && strcmp(kind, "Job") == 0 &&
+        strcmp(q->resource, "pods") != 0) {
         return false;
     }
     (void)snprintf(name, sizeof name, "%.*s/%s", (int)strcspn(version, "/"), version, kind);

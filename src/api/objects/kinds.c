@@ -132,6 +132,7 @@ static void lower(const char *kind, char out[static 64])
     out[i] = '\0';
 }
 
+/* `plural` NULL: it is not known. */
 static enum sl_code fill(struct custom *c, const char *api_version, const char *kind,
                          const char *plural, struct sl_error *e)
 {
@@ -145,19 +146,21 @@ static enum sl_code fill(struct custom *c, const char *api_version, const char *
             "apiVersion \"%s\": must be GROUP/VERSION, of no more than 60 and 20 bytes",
             api_version);
     }
-    if (strlen(kind) >= sizeof c->kind || strlen(plural) >= sizeof c->plural) {
+    if (strlen(kind) >= sizeof c->kind || (plural != NULL && strlen(plural) >= sizeof c->plural)) {
         return sl_error_set(e, SL_CODE_INVALID, "kind and plural: must be no more than 63 bytes");
     }
     (void)snprintf(c->group, sizeof c->group, "%.*s", (int)group, api_version);
     (void)snprintf(c->version, sizeof c->version, "%s", version);
     (void)snprintf(c->api_version, sizeof c->api_version, "%s", api_version);
     (void)snprintf(c->kind, sizeof c->kind, "%s", kind);
-    (void)snprintf(c->plural, sizeof c->plural, "%s", plural);
+    (void)snprintf(c->plural, sizeof c->plural, "%s", plural == NULL ? "" : plural);
     lower(kind, c->singular);
     enum sl_code code = check_name(SL_PATTERN_DNS_SUBDOMAIN, "group", c->group, e);
     code = code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "version", c->version, e) : code;
     code = code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "kind", c->singular, e) : code;
-    return code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "plural", c->plural, e) : code;
+    return code == SL_CODE_OK && plural != NULL
+               ? check_name(SL_PATTERN_DNS_LABEL, "plural", c->plural, e)
+               : code;
 }
 
 /* The same kind, or one that would answer at the same address. */
@@ -195,7 +198,11 @@ static enum sl_code take_slot(const char *api_version, const char *kind, const c
 {
     struct custom c;
     enum sl_code code = fill(&c, api_version, kind, plural, e);
-    code = code == SL_CODE_OK ? settle_known(&c, out, e) : code;
+    if (code == SL_CODE_OK && plural == NULL) {
+        *out = sl_kind_find_object(c.api_version, c.kind);
+    } else {
+        code = code == SL_CODE_OK ? settle_known(&c, out, e) : code;
+    }
     if (code != SL_CODE_OK || *out != SL_KIND_COUNT) {
         return code;
     }
@@ -214,6 +221,7 @@ static enum sl_code take_slot(const char *api_version, const char *kind, const c
                                        .shorts = kept->shorts,
                                        .namespaced = true,
                                        .has_status = true,
+                                       .by_name = plural == NULL,
                                        .api_version = kept->api_version};
     *out = (enum sl_kind)end++;
     return SL_CODE_OK;
@@ -241,6 +249,25 @@ enum sl_code sl_kind_refer(const char *api_version, const char *kind, const char
                             namespaced ? "not " : "");
     }
     return code;
+}
+
+enum sl_code sl_kind_name(const char *api_version, const char *kind, enum sl_kind *out,
+                          struct sl_error *e)
+{
+    return take_slot(api_version, kind, NULL, out, e);
+}
+
+bool sl_kind_found(enum sl_kind kind, const char *plural, bool namespaced)
+{
+    SL_PRE(kind >= SL_KIND_CUSTOM && (unsigned)kind < end && kinds[kind].by_name);
+    struct custom *c = &customs[kind - SL_KIND_CUSTOM];
+    if (strlen(plural) >= sizeof c->plural ||
+        sl_format_check(SL_PATTERN_DNS_LABEL, plural) != NULL) {
+        return false;
+    }
+    (void)snprintf(c->plural, sizeof c->plural, "%s", plural);
+    kinds[kind].namespaced = namespaced;
+    return true;
 }
 
 enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e)

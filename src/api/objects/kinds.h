@@ -37,6 +37,7 @@ struct sl_kind_info {
     bool has_status;
     bool job;                /* Job, and each custom kind that was registered as one */
     bool elastic;            /* such jobs, too, can be */
+    bool by_name;            /* its plural is found out: "" until then */
     const char *api_version; /* group/version, or version */
 };
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind); /* one that is known */
@@ -62,6 +63,12 @@ enum sl_code sl_kind_register(const char *api_version, const char *kind, const c
 /* The same for a kind of objects that jobs refer to. */
 enum sl_code sl_kind_refer(const char *api_version, const char *kind, const char *plural,
                            bool namespaced, enum sl_kind *out, struct sl_error *e);
+/* The same for a kind of which nothing but its name is known: neither its plural, nor whether its objects are in namespaces. One
+ * that has a slot, or is built in, stays as it is. */
+enum sl_code sl_kind_name(const char *api_version, const char *kind, enum sl_kind *out,
+                          struct sl_error *e);
+/* What the API server says of a kind known by its name; both may change. False: `plural` is none that Kubernetes would take. */
+bool sl_kind_found(enum sl_kind kind, const char *plural, bool namespaced);
 /* Give a custom kind a short name. INVALID, CONFLICT: as above. */
 enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e);
 /* Forget all custom kinds; for tests. */

@@ -7,6 +7,7 @@
 #include "cli/config/config_table.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
+#include "controllers/jobs/job_owners.h"
 #include "controllers/jobs/podjob.h"
 #include "server/curves.h"
 #include "server/suites.h"
@@ -115,6 +116,24 @@ static void check_frameworks(struct sl_config *c)
             sl_config_warn(c, field,
                            "\"%.64s\" is neither built in nor described by a file in --adapters",
                            name);
+        }
+    }
+}
+
+/* Who makes the Workloads of a kind is one or the other. */
+static void check_externals(struct sl_config *c)
+{
+    const struct sl_framework *f;
+    for (size_t i = 0; i < c->jobs.external_count; i++) {
+        for (size_t k = 0; (f = sl_jobs_framework(k)) != NULL; k++) {
+            char field[64], name[SL_EXTERNAL_NAME_SIZE];
+            const struct sl_kind_info *info = sl_kind_info(f->kind);
+            (void)snprintf(name, sizeof name, "%s.%s.%s", info->kind, info->version, info->group);
+            if (f->composition == NULL && sl_jobs_enabled(&c->jobs, f) &&
+                strcmp(name, c->jobs.externals[i]) == 0) {
+                (void)snprintf(field, sizeof field, "integrations.externalFrameworks[%zu]", i);
+                sl_config_refuse(c, field, "\"%s\" is managed here, as %s", name, f->name);
+            }
         }
     }
 }
@@ -232,10 +251,8 @@ static void check_election(struct sl_config *c)
 
 const char *sl_config_fits_kind(const char *text)
 {
-    const char *dot = strchr(text, '.');
-    return dot == NULL || strchr(dot + 1, '.') == NULL
-               ? "is not Kind.version.group, as in Job.v1.batch"
-               : NULL;
+    struct sl_external x;
+    return sl_external_read(text, &x) ? NULL : "is not Kind.version.group, as in Job.v1.batch";
 }
 
 const char *sl_config_fits_ip(const char *text)
@@ -252,6 +269,7 @@ void sl_config_check_rules(struct sl_config *c)
     check_quota_strategy(c);
     check_selectors(c);
     check_frameworks(c);
+    check_externals(c);
     check_certificates(c);
     check_servers(c);
     check_election(c);

@@ -15,6 +15,7 @@
 #include "cli/policies/policies_live.h"
 #include "cli/support/dump.h"
 #include "cli/common/version.h"
+#include "controllers/jobs/job_owners.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include <errno.h>
@@ -473,6 +474,7 @@ static enum sl_code open_all(struct cluster *c)
         return code;
     }
     code = confine(c);
+    code = code == SL_CODE_OK ? sl_externals_register(&c->config->jobs, c->e) : code;
     if (code != SL_CODE_OK) {
         return code;
     }

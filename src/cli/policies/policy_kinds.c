@@ -75,7 +75,7 @@ static const char *suspend_path(const struct sl_framework *f)
 void sl_policy_kinds_fill(struct sl_policy_kinds *out, const struct sl_job_rules *rules)
 {
     SL_PRE(out != NULL && rules != NULL);
-    *out = (struct sl_policy_kinds){0};
+    *out = (struct sl_policy_kinds){.rules = rules};
     const struct sl_framework *f;
     for (size_t i = 0; (f = sl_jobs_framework(i)) != NULL; i++) {
         const struct sl_kind_info *info = sl_kind_info(f->kind);

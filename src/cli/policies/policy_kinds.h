@@ -16,7 +16,8 @@ struct sl_policy_kind {
 struct sl_policy_kinds {
     size_t count;
     struct sl_policy_kind at[SL_FRAMEWORKS_MAX];
-    bool pods; /* by themselves, or in groups */
+    bool pods;                        /* by themselves, or in groups */
+    const struct sl_job_rules *rules; /* lent; which owners are managed elsewhere */
 };
 
 /* A kind that the files name. */

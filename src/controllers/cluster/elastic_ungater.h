@@ -6,7 +6,7 @@
 #ifndef SL_CONTROLLERS_ELASTIC_UNGATER_H
 #define SL_CONTROLLERS_ELASTIC_UNGATER_H
 #include "controllers/cluster/podbook.h"
-#include "controllers/jobs/job_children.h"
+#include "controllers/work/job_children.h"
 #include "controllers/work/reconciler.h"
 
 struct sl_elastic_ungater {

@@ -177,7 +177,7 @@ static void tell_reserved(const struct sl_carried *k, const struct sl_json *wl)
 
 /* --- preemption ------------------------------------------------------------------------------- */
 
-/* The Workload that preempted it; NULL: it is gone. The caller frees it. */
+/* The Workload that preempted it; NULL: it was deleted. The caller frees it. */
 static struct sl_json *winner_of(const struct sl_carried *k)
 {
     const struct sl_client *client = k->c->client;

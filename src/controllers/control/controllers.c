@@ -93,6 +93,11 @@ const enum sl_kind *sl_controllers_kinds(bool devices, size_t *count)
     for (size_t i = 0; i < sl_adapters_count(); i++) {
         kinds[(*count)++] = sl_adapters_at(i)->kind;
     }
+    for (enum sl_kind kind = SL_KIND_CUSTOM; kind < sl_kind_end(); kind++) {
+        if (sl_kind_info(kind)->by_name) { /* owners of jobs */
+            kinds[(*count)++] = kind;
+        }
+    }
     return kinds;
 }
 

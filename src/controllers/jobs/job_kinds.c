@@ -48,6 +48,19 @@ const struct sl_framework *sl_jobs_framework(size_t index)
     return index - count < sl_adapters_count() ? sl_adapters_at(index - count) : NULL;
 }
 
+struct sl_jobs_of *sl_jobs_of_object(struct sl_jobs *j, const struct sl_json *o)
+{
+    SL_PRE(j != NULL);
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(o, "apiVersion", ""),
+                                            sl_json_path_text(o, "kind", ""));
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (j->kinds[i].f->kind == kind && j->kinds[i].f->composition == NULL) {
+            return &j->kinds[i];
+        }
+    }
+    return NULL;
+}
+
 /* --- turns ---------------------------------------------------------------------------------------------- */
 
 bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)

@@ -11,31 +11,17 @@
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/job_leftovers.h"
 #include "controllers/jobs/job_members.h"
+#include "controllers/jobs/job_owners.h"
 #include "controllers/jobs/job_refs.h"
 #include "controllers/jobs/job_slices.h"
 #include "controllers/jobs/podjob.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEFTOVER_DELAY_MS 1000 /* the garbage collector goes first */
-#define ANCESTORS_MAX 10u      /* of a job, that are looked at */
 #define QUEUE_DEFAULT "default"
 
 /* --- which jobs are managed ---------------------------------------------------------------------------- */
-
-/* The kind of jobs of one object each that an owner reference (or any object) speaks of. */
-static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
-{
-    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(o, "apiVersion", ""),
-                                            sl_json_path_text(o, "kind", ""));
-    for (size_t i = 0; i < j->kind_count; i++) {
-        if (j->kinds[i].f->kind == kind && j->kinds[i].f->composition == NULL) {
-            return &j->kinds[i];
-        }
-    }
-    return NULL;
-}
 
 struct sl_jobs_of *sl_jobs_of_workload(struct sl_jobs *j, const struct sl_json *wl,
                                        const char **job)
@@ -49,99 +35,7 @@ struct sl_jobs_of *sl_jobs_of_workload(struct sl_jobs *j, const struct sl_json *
         }
     }
     *job = sl_json_path_text(owner, "name", "");
-    return owner == NULL ? NULL : of_object(j, owner);
-}
-
-/* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job
- * says that it is controlled by one of them. NULL: not a child, whatever it says. */
-static struct sl_jobs_of *maker_of(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *job)
-{
-    const struct sl_json *owner = sl_object_controller_ref(job);
-    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
-    bool makes = of != NULL && of->f->makes != NULL && of->f->makes(of->f, kind);
-    return makes ? of : NULL;
-}
-
-/* Up from a job. */
-struct line {
-    const struct sl_framework *f; /* of the topmost owner that is managed */
-    bool too_deep;                /* there are more owners than are looked at */
-    bool unread;                  /* some of it cannot be read now, and will be looked at again */
-};
-
-/* The topmost owner of the job of that kind that is managed itself, or NULL. */
-static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, enum sl_kind kind,
-                                    const struct sl_json *job, struct line *line)
-{
-    struct sl_json *top = NULL;
-    struct sl_json *at = NULL;
-    const struct sl_json *below = job;
-    for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
-        bool absent = true;
-        const struct sl_json *owner = sl_object_controller_ref(below);
-        const struct sl_jobs_of *of = maker_of(j, kind, below);
-        struct sl_json *parent =
-            of == NULL ? NULL
-                       : sl_reconciler_get(r, of->f->kind, sl_object_namespace(job),
-                                           sl_json_path_text(owner, "name", ""), &absent);
-        bool same = parent != NULL &&
-                    strcmp(sl_object_uid(parent), sl_json_path_text(owner, "uid", "")) == 0;
-        line->unread = parent == NULL && !absent;
-        sl_json_free(at);
-        at = parent;
-        below = parent;
-        kind = of == NULL ? kind : of->f->kind;
-        line->too_deep = same && i == ANCESTORS_MAX;
-        if (!same) {
-            break;
-        }
-        if (j->rules.manage_all || sl_job_queue(parent) != NULL) {
-            sl_json_free(top);
-            top = sl_json_ref(parent);
-            line->f = of->f;
-        }
-    }
-    sl_json_free(at);
-    return top;
-}
-
-/* Is the Workload of the owner admitted? */
-static bool admitted(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *owner,
-                     struct line *line)
-{
-    bool absent;
-    if (sl_job_slices_known(j, owner)) {
-        return sl_job_slices_admit(j, r, owner, &line->unread);
-    }
-    char name[254];
-    sl_job_workload_name(line->f, owner, name);
-    struct sl_json *wl =
-        sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(owner), name, &absent);
-    bool yes =
-        wl != NULL && sl_condition_true(wl, "Admitted") && !sl_condition_true(wl, "Finished");
-    line->unread = wl == NULL && !absent;
-    sl_json_free(wl);
-    return yes;
-}
-
-/* Does it belong to another managed job? Then it runs with that one. While that is unknown it stays
- * as it is. */
-static bool is_child(struct sl_job_view *v)
-{
-    struct line line = {0};
-    struct sl_json *owner = ancestor_new(v->j, v->r, v->f->kind, v->job, &line);
-    bool child = owner != NULL || line.too_deep || line.unread;
-    if (line.too_deep) {
-        sl_job_report(v, "JobNestingTooDeep",
-                      "Terminated search for Kueue-managed Job because ancestor depth exceeded "
-                      "limit of 10");
-        sl_job_suspend_child(v); /* it is unknown with whose quota it would run */
-    } else if (owner != NULL && !line.unread && !admitted(v->j, v->r, owner, &line) &&
-               !line.unread) {
-        sl_job_suspend_child(v);
-    }
-    sl_json_free(owner);
-    return child;
+    return owner == NULL ? NULL : sl_jobs_of_object(j, owner);
 }
 
 bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
@@ -222,7 +116,7 @@ static bool is_managed(struct sl_job_view *v)
         report_unmanaged(v);
         return false;
     }
-    if (gated || is_child(v)) {
+    if (gated || sl_job_is_child(v)) {
         return gated;
     }
     return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
@@ -353,6 +247,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
                           .children = sl_job_children_new(),
                           .referrers = sl_job_children_new(),
                           .slices = sl_job_children_new(),
+                          .elsewhere = sl_job_children_new(),
                           .default_classes = sl_map_new(),
                           .holders = sl_map_new(),
                           .changed = sl_map_new(),
@@ -380,6 +275,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     sl_job_children_free(j->children);
     sl_job_children_free(j->referrers);
     sl_job_children_free(j->slices);
+    sl_job_children_free(j->elsewhere);
     sl_map_free(j->default_classes);
     sl_map_free(j->holders);
     sl_map_free(j->changed);
@@ -393,30 +289,6 @@ static void wake(struct sl_jobs_of *of, const char *ns, const char *name)
     char key[SL_KEY_SIZE];
     sl_key_print(ns, name, key);
     sl_work_add(of->work.work, key, SL_WORK_NOW);
-}
-
-static void keep_child(struct sl_jobs_of *of, const struct sl_json *job, const char *owner,
-                       bool there)
-{
-    char child[SL_KEY_SIZE + 16];
-    (void)snprintf(child, sizeof child, "%zu/%s/%s", (size_t)(of - of->all->kinds),
-                   sl_object_namespace(job), sl_object_name(job));
-    sl_job_children_put(of->all->children, owner, sl_object_uid(job), child, there);
-}
-
-/* A child may have to stop, or may run again, when its owner's Workload has changed; and so its own children. */
-static void wake_children(struct sl_jobs *j, const char *owner, unsigned depth)
-{
-    size_t cursor = 0;
-    const char *uid;
-    const char *child;
-    while (depth < ANCESTORS_MAX &&
-           sl_job_children_next(j->children, owner, &cursor, &uid, &child)) {
-        char *key = NULL;
-        size_t kind = strtoul(child, &key, 10);
-        sl_work_add(j->kinds[kind].work.work, key + 1, SL_WORK_NOW);
-        wake_children(j, uid, depth + 1);
-    }
 }
 
 /* When the last of them is deleted, their Workload is left over. */
@@ -435,10 +307,9 @@ static bool may_be_managed(struct sl_jobs_of *of, const struct sl_json *job, boo
     if (of->f->gated != NULL) { /* most Pods of a cluster are not */
         return !of->f->skips(of->f, job) || (deleted && owns_workload(of, job));
     }
-    const struct sl_json *owner = sl_object_controller_ref(job);
-    bool child = maker_of(of->all, of->f->kind, job) != NULL;
+    bool child = sl_job_is_owned(of->all, of->f->kind, job);
     if (child) {
-        keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
+        sl_job_owners_keep(of, job, !deleted);
     }
     return sl_job_queue(job) != NULL || of->all->rules.manage_all || child ||
            owns_workload(of, job);
@@ -540,11 +411,12 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     if (of != NULL) {
         sl_job_slices_observe(j, of->f, wl, deleted);
     }
+    sl_job_owners_observe(j, wl, deleted);
     if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }
     if (of != NULL && concerns_children(wl, deleted)) {
-        wake_children(j, sl_json_path_text(owner, "uid", ""), 0);
+        sl_job_owners_wake(j, sl_json_path_text(owner, "uid", ""));
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
@@ -592,6 +464,9 @@ void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json 
     }
     if (kind >= SL_KIND_CUSTOM) {
         sl_job_refs_wake(j, kind, object);
+    }
+    if (sl_external_is(&j->rules, kind)) { /* it may have got a queue */
+        sl_job_owners_wake(j, sl_object_uid(object));
     }
     for (size_t i = 0; i < j->kind_count; i++) {
         if (j->kinds[i].f->kind == kind) {

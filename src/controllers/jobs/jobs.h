@@ -12,7 +12,7 @@
 #ifndef SL_CONTROLLERS_JOBS_H
 #define SL_CONTROLLERS_JOBS_H
 #include "controllers/work/framework.h"
-#include "controllers/jobs/job_children.h"
+#include "controllers/work/job_children.h"
 #include "controllers/work/reconciler.h"
 #include "engine/engine.h"
 
@@ -25,6 +25,8 @@ struct sl_job_rules {
     const struct sl_selector *namespaces; /* managedJobsNamespaceSelector; NULL = all namespaces */
     size_t framework_count;               /* integrations.frameworks; 0 = all that there are */
     const char *const *frameworks;
+    size_t external_count;        /* integrations.externalFrameworks ... */
+    const char *const *externals; /* ... as "Kind.version.group" */
     struct sl_copied_keys
         copied; /* integrations.labelKeysToCopy, and what custom labels come from */
     bool
@@ -52,6 +54,7 @@ struct sl_jobs {
     struct sl_job_children *children;
     struct sl_job_children *referrers; /* of objects that jobs refer to: job_refs.h */
     struct sl_job_children *slices;    /* of elastic jobs, by their uid: keys of Workloads */
+    struct sl_job_children *elsewhere; /* the same of objects of external kinds: job_owners.h */
     struct sl_map *default_classes;    /* PriorityClasses with globalDefault */
     struct sl_map *holders;            /* Workloads that were seen with quota */
     struct sl_map *changed;            /* those that were just changed after their job */
@@ -67,6 +70,8 @@ bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules);
 void sl_jobs_fini(struct sl_jobs *j);
+/* The kind of jobs of one object each that an owner reference (or any object) speaks of; NULL: of none that are enabled. */
+struct sl_jobs_of *sl_jobs_of_object(struct sl_jobs *j, const struct sl_json *o);
 /* The jobs that the Workload is for one of, with the name of that one; NULL: of none that are enabled. */
 struct sl_jobs_of *sl_jobs_of_workload(struct sl_jobs *j, const struct sl_json *wl,
                                        const char **job);

@@ -163,6 +163,42 @@ static void test_kinds_that_jobs_refer_to_are_no_jobs(void **state)
     assert_false(sl_kind_is_job(kind));
 }
 
+static void test_kinds_known_by_their_name_get_their_plural_later(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    enum sl_kind kind, other;
+    char longest[80];
+    assert_int_equal(sl_kind_name(RAY, "RayFlow", &kind, &e), SL_CODE_OK);
+    assert_int_equal(sl_kind_name(RAY, "RayTask", &other, &e), SL_CODE_OK);
+    assert_int_equal(other, kind + 1);
+    assert_true(sl_kind_info(kind)->by_name && !sl_kind_info(kind)->job);
+    assert_string_equal(sl_kind_info(kind)->plural, "");
+    assert_int_equal(sl_kind_find_object(RAY, "RayFlow"), kind);
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_false(sl_kind_found(kind, longest, true));
+    assert_false(sl_kind_found(kind, "", true));
+    assert_string_equal(sl_kind_info(kind)->plural, "");
+    assert_true(sl_kind_found(kind, "rayflows", false));
+    assert_string_equal(sl_kind_info(kind)->plural, "rayflows");
+    assert_false(sl_kind_info(kind)->namespaced);
+    assert_int_equal(sl_kind_find("ray.io", "v1", "rayflows"), kind);
+}
+
+static void test_kinds_that_are_known_need_not_be_found(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    enum sl_kind kind = named(RAY, "RayJob", "rayjobs"), again;
+    assert_int_equal(sl_kind_name(RAY, "RayJob", &again, &e), SL_CODE_OK);
+    assert_int_equal(again, kind);
+    assert_false(sl_kind_info(kind)->by_name);
+    assert_int_equal(sl_kind_name("batch/v1", "Job", &again, &e), SL_CODE_OK);
+    assert_int_equal(again, SL_KIND_JOB);
+    assert_int_equal(sl_kind_name("v1", "Flow", &again, &e), SL_CODE_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +209,8 @@ int main(void)
         cmocka_unit_test_setup(test_kinds_registered_take_any_spec, forget),
         cmocka_unit_test(test_kinds_a_custom_one_may_have_a_short_name),
         cmocka_unit_test(test_kinds_that_jobs_refer_to_are_no_jobs),
+        cmocka_unit_test_setup(test_kinds_known_by_their_name_get_their_plural_later, forget),
+        cmocka_unit_test_setup(test_kinds_that_are_known_need_not_be_found, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,27 @@ static void test_config_jobs_framework_of_an_adapters_own_name_is_known(void **s
     assert_int_equal(remove(file) + rmdir(dir), 0);
 }
 
+static void test_config_jobs_owners_that_are_managed_elsewhere(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    assert_int_equal(sl_adapters_load("deploy/adapters", &e), SL_CODE_OK);
+    static const char body[] =
+        "integrations: {frameworks: [batch/job], externalFrameworks: [Flow.v1.example.com,"
+        " AppWrapper.v1beta2.workload.codeflare.dev]}\n";
+    struct sl_config *c = load_body(body);
+    assert_none(c->errors); /* the adapter of AppWrappers is not enabled */
+    assert_int_equal(c->jobs.external_count, 2);
+    assert_string_equal(c->jobs.externals[0], "Flow.v1.example.com");
+    assert_items(c->warnings, "integrations.externalFrameworks: standalone mode has only");
+    sl_config_free(c);
+    c = load_body("integrations: {externalFrameworks: "
+                  "[AppWrapper.v1beta2.workload.codeflare.dev]}\n");
+    assert_items(c->errors, "is managed here, as workload.codeflare.dev/appwrapper");
+    sl_config_free(c);
+    sl_adapters_forget();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +127,7 @@ int main(void)
         cmocka_unit_test(test_config_jobs_are_as_the_file_says),
         cmocka_unit_test(test_config_jobs_framework_with_an_adapter_needs_no_warning),
         cmocka_unit_test(test_config_jobs_framework_of_an_adapters_own_name_is_known),
+        cmocka_unit_test(test_config_jobs_owners_that_are_managed_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,40 @@ static void test_policies_without_jobs_suspend_none(void **state)
     sl_json_free(all);
 }
 
+/* Who makes them says nothing but their names: the plural is guessed. */
+static void test_policies_know_owners_that_are_managed_elsewhere(void **state)
+{
+    (void)state;
+    static const char *const externals[] = {"Flow.v1.example.com", "Flow.v2.example.com",
+                                            "Policy.v1.example.org", "Pass.v1.example.org",
+                                            "AppWrapper.v1beta2.workload.codeflare.dev"};
+    struct sl_job_rules rules = {.external_count = 5, .externals = externals};
+    struct sl_json *all = made(&rules, 36);
+    static const char *const policies[][2] = {{"MutatingAdmissionPolicy", "sluice-suspend-jobs"},
+                                              {"MutatingAdmissionPolicy", "sluice-default-queue"},
+                                              {"MutatingAdmissionPolicy", "sluice-gate-pods"},
+                                              {"ValidatingAdmissionPolicy", "sluice-marked-pods"},
+                                              {"ValidatingAdmissionPolicy", "sluice-owners"}};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        struct sl_buf text = {0};
+        sl_json_print(object(all, policies[i][0], policies[i][1]), &text);
+        assert_non_null(strstr(text.data, "['example.com/Flow', 'example.org/Policy', "
+                                          "'example.org/Pass', "
+                                          "'workload.codeflare.dev/AppWrapper', 'batch/Job'"));
+        sl_buf_fini(&text);
+    }
+    assert_true(mentions(all, "{'example.com/Flow': 'flows', 'example.org/Policy': 'policies', "
+                              "'example.org/Pass': 'passes', 'workload.codeflare.dev/AppWrapper': "
+                              "'appwrappers', 'batch/Job': 'jobs'"));
+    sl_json_free(all);
+    struct sl_error e = {0};
+    assert_int_equal(sl_adapters_load("deploy/adapters", &e), SL_CODE_OK);
+    rules = (struct sl_job_rules){.external_count = 1, .externals = &externals[4]};
+    all = made(&rules, 36); /* one that is managed here is there once */
+    assert_as_in_files(all);
+    sl_json_free(all);
+}
+
 static void test_policies_know_kinds_of_ones_own(void **state)
 {
     (void)state;
@@ -275,6 +309,7 @@ static void test_policies_know_kinds_of_ones_own(void **state)
         "a in ['batch/Job', 'ray.io/RayJob'] ? {'batch/Job': 'jobs'} : 'x'",
         &(struct sl_policy_kinds){
             .count = 1,
+            .rules = &rules,
             .at = {{.group = "example.com", .kind = "Simulation", .plural = "simulations"}}},
         &text);
     assert_string_equal(
@@ -476,6 +511,7 @@ int main(void)
         cmocka_unit_test_teardown(test_policies_gate_no_pods_where_pods_are_not_managed, forget),
         cmocka_unit_test_teardown(test_policies_without_jobs_suspend_none, forget),
         cmocka_unit_test_teardown(test_policies_of_what_makes_pods, forget),
+        cmocka_unit_test_teardown(test_policies_know_owners_that_are_managed_elsewhere, forget),
         cmocka_unit_test_teardown(test_policies_know_kinds_of_ones_own, forget),
         cmocka_unit_test_teardown(test_policies_refuse_what_a_file_refuses, forget),
         cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),

@@ -3,7 +3,7 @@
 
 /* Which jobs belong to which. */
 #include "t.h"
-#include "controllers/jobs/job_children.h"
+#include "controllers/work/job_children.h"
 
 static unsigned count(const struct sl_job_children *c, const char *owner)
 {

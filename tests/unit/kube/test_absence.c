@@ -129,6 +129,79 @@ static void test_absence_resource_slices_are_optional(void **state)
     assert_absent(SL_KIND_RESOURCE_SLICE);
 }
 
+/* --- kinds of which only the name is known ---------------------------------------------------- */
+
+#define FLOWS                                                                                      \
+    "{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"flows/status\",\"kind\":\"Flow\"},"  \
+    "{\"name\":\"%s\",\"kind\":\"Flow\",\"namespaced\":true},{\"name\":\"tasks\",\"kind\":"        \
+    "\"Task\"}]}"
+#define FLOW_GROUP ",{\"name\":\"example.com\",\"versions\":[{\"version\":\"v1\"}]}"
+
+static enum sl_kind open_named(void)
+{
+    struct sl_error e = {0};
+    enum sl_kind kind = SL_KIND_COUNT;
+    assert_int_equal(sl_kind_name("example.com/v1", "Flow", &kind, &e), SL_CODE_OK);
+    kube_open(&(struct sl_kube_options){0});
+    client.watch(client.self, kind, on_told, NULL);
+    return kind;
+}
+
+static void test_absence_kind_known_by_its_name_is_found_by_discovery(void **state)
+{
+    (void)state;
+    enum sl_kind kind = open_named();
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    assert_false(sl_kube_synced(kube));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(FLOWS, "flowz"));
+    struct sl_exchange *x = expect("GET", "/apis/example.com/v1/flowz?limit=500");
+    answer(x, 200, list(10, "", workload("a", "u1", 5, "")));
+    expect_told("+a@5 . ");
+    assert_int_equal(code_of(kind, "a"), SL_CODE_OK);
+    expect("GET", "/apis/example.com/v1/flowz?watch=true");
+}
+
+/* Its CustomResourceDefinition may come later. */
+static void test_absence_kind_known_by_its_name_that_nobody_serves_is_looked_for(void **state)
+{
+    (void)state;
+    enum sl_kind kind = open_named();
+    answer(expect("GET", "/apis"), 200, print(GROUPS, ""));
+    expect_told(". ");
+    assert_true(sl_kube_synced(kube));
+    assert_int_equal(code_of(kind, "a"), SL_CODE_NOT_FOUND);
+    pass_ms(30000);
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(RESOURCES, "others"));
+    assert_int_equal(open_count(), 0);
+    pass_ms(30000);
+    answer(expect("GET", "/apis"), 500, "");
+    pass_ms(10000);
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(FLOWS, "flows"));
+    answer(expect("GET", "/apis/example.com/v1/flows?limit=500"), 200,
+           list(10, "", workload("a", "u1", 5, "")));
+    expect_told("+a@5 ");
+}
+
+/* A definition that was deleted and made again with another plural; and one that makes no sense changes nothing. */
+static void test_absence_kind_known_by_its_name_may_get_another_plural(void **state)
+{
+    (void)state;
+    open_named();
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(FLOWS, "flows"));
+    answer(expect("GET", "/flows?limit=500"), 404, "404 page not found");
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(FLOWS, "No Name"));
+    expect_told(". ");
+    pass_ms(30000);
+    answer(expect("GET", "/flows?limit=500"), 404, "404 page not found");
+    answer(expect("GET", "/apis"), 200, print(GROUPS, FLOW_GROUP));
+    answer(expect("GET", "/apis/example.com/v1"), 200, print(FLOWS, "streams"));
+    expect("GET", "/apis/example.com/v1/streams?limit=500");
+}
+
 static void test_absence_optional_kind_that_discovery_lists_is_waited_for(void **state)
 {
     (void)state;
@@ -445,6 +518,14 @@ static void test_absence_source_says_what_exists(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(test_absence_##name, kube_close)
 
+static int forget(void **state)
+{
+    int failure = kube_close(state);
+    sl_kind_forget_custom();
+    return failure;
+}
+#define TEST_NAMED(name) cmocka_unit_test_teardown(test_absence_##name, forget)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +535,9 @@ int main(void)
         TEST(device_classes_are_optional),
         TEST(resource_claim_templates_are_optional),
         TEST(resource_slices_are_optional),
+        TEST_NAMED(kind_known_by_its_name_is_found_by_discovery),
+        TEST_NAMED(kind_known_by_its_name_that_nobody_serves_is_looked_for),
+        TEST_NAMED(kind_known_by_its_name_may_get_another_plural),
         TEST(optional_kind_that_discovery_lists_is_waited_for),
         TEST(server_that_answers_all_with_404_is_not_believed),
         TEST(list_that_lacks_what_exists_is_not_believed),

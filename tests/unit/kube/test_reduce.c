@@ -150,6 +150,22 @@ static void test_reduce_node_keeps_what_scheduling_needs(void **state)
         "\"status\":{\"allocatable\":{\"cpu\":\"4\"}}}");
 }
 
+/* It is looked at for its labels, and for who owns it. */
+static void test_reduce_owner_that_is_managed_elsewhere_is_its_metadata(void **state)
+{
+    (void)state;
+    enum sl_kind kind;
+    struct sl_error e = {0};
+    assert_int_equal(sl_kind_name("example.com/v1", "Flow", &kind, &e), SL_CODE_OK);
+    assert_string_equal(
+        reduce(kind, "{\"metadata\":{\"name\":\"f\",\"namespace\":\"n\",\"uid\":\"u\","
+                     "\"resourceVersion\":\"4\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1},"
+                     "\"status\":{\"y\":2}}"),
+        "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Flow\",\"metadata\":{\"name\":\"f\","
+        "\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"4\",\"labels\":{\"a\":\"b\"}}}");
+    sl_kind_forget_custom();
+}
+
 static void test_reduce_malformed_text_is_refused(void **state)
 {
     (void)state;
@@ -290,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_reduce_pod_keeps_requests_and_loses_the_rest_of_containers),
         cmocka_unit_test(test_reduce_pod_of_a_queue_keeps_its_spec_whole),
         cmocka_unit_test(test_reduce_node_keeps_what_scheduling_needs),
+        cmocka_unit_test(test_reduce_owner_that_is_managed_elsewhere_is_its_metadata),
         cmocka_unit_test(test_reduce_malformed_text_is_refused),
         cmocka_unit_test(test_reduce_lists_in_lists_end_somewhere),
         cmocka_unit_test(test_reduce_object_is_read_from_what_is_kept),

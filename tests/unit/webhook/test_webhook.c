@@ -73,7 +73,7 @@ static int setup(void **state)
     s->rules[3] = rule_new("apps", "deployments");
     s->rules[4] = rule_new("ray.io", "rayservices");
     sl_json_append(sl_json_path(s->rules[3], "0.operations"), sl_json_new_text("UPDATE"));
-    s->owners = parse("[\"batch/Job\",\"kubeflow.org/MPIJob\"]");
+    s->owners = parse("[\"batch/Job\",\"kubeflow.org/MPIJob\",\"batch.example.com/Job\"]");
     s->w.world = (struct sl_admit_world){has_queue, has_class, s};
     static const struct {
         enum sl_admit_act act;
@@ -236,6 +236,7 @@ static void test_webhook_what_a_job_controls_is_left_alone(void **state)
     mutates(s, POD, OWNED("batch/v1", "Job"), "");
     mutates(s, JOB, OWNED("kubeflow.org/v2beta1", "MPIJob"), "");
     mutates(s, JOB, OWNED("batch/v1", "Job"), "[" SUSPENDED "]"); /* which makes pods only */
+    mutates(s, JOB, OWNED("batch.example.com/v1", "Job"), ""); /* and others of the name do not */
     mutates(s, JOB, OWNED("apps/v1", "ReplicaSet"), "[" SUSPENDED "]");
     mutates(s, POD, OWNED("other/v1", "Job"), "[" MARKED "," HELD "," GATES "]");
 }

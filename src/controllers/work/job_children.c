@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Two levels of maps: the owner, and then the child's uid with a copy of its name. */
-#include "controllers/jobs/job_children.h"
+#include "controllers/work/job_children.h"
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
