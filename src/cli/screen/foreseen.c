@@ -37,6 +37,7 @@ static const struct unknown {
      "how long others run is not known", false},
     {"DoesNotFit", "not unless something changes", "it does not fit unless something changes",
      true},
+    {"JobEnds", "not before its job ends", "its job ends before", true},
     {"NotQueued", "not while it is in no active queue", "it is in no active queue", true},
     {"Horizon", "later than was looked ahead", "it is later than was looked ahead", false},
     {"CutShort", "later than could be computed", "it is later than could be computed", false},

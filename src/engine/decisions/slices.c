@@ -19,20 +19,19 @@ static struct sl_workload_entry *entry_of(const struct sl_engine *g, sl_workload
     return id < g->workload_cap && g->workloads[id].uid != NULL ? &g->workloads[id] : NULL;
 }
 
-/* The one that this names; SL_NO_ID = it is not there. */
-static sl_workload_id old_of(const struct sl_engine *g, sl_workload_id id)
-{
-    const char *key = g->workloads[id].slice.of;
-    sl_workload_id old = key == NULL ? SL_NO_ID : sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
-    return entry_of(g, old) == NULL ? SL_NO_ID : old;
-}
-
 static sl_workload_id first_of(const struct sl_engine *g, const char *key)
 {
     union sl_map_value first;
     return g->slices.first != NULL && sl_map_get(g->slices.first, key, &first)
                ? (sl_workload_id)first.number
                : SL_NO_ID;
+}
+
+sl_workload_id sl_slice_next(const struct sl_engine *g, sl_workload_id old, sl_workload_id last)
+{
+    SL_PRE(g != NULL);
+    return last != SL_NO_ID ? g->workloads[last].slice.next
+                            : first_of(g, sl_intern_name(g->names, SL_INTERN_WORKLOAD, old));
 }
 
 static void set_first(struct sl_engine *g, const char *key, sl_workload_id id)
@@ -73,7 +72,7 @@ static void join(struct sl_engine *g, sl_workload_id id, const char *key)
 /* The core learns whose place it takes, and which flavors it keeps by that. */
 static void link_up(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    sl_workload_id old = old_of(g, id);
+    sl_workload_id old = sl_slice_old(g, id);
     const struct sl_workload_entry *e = entry_of(g, old);
     struct sl_buf list = {0};
     for (uint32_t i = 0; e != NULL && e->admission != NULL && i < e->admission->choice_count; i++) {
@@ -191,7 +190,7 @@ void sl_slice_reserved(struct sl_engine *g, sl_workload_id id, sl_workload_id re
 /* Which of two that hold quota has ended. */
 static sl_workload_id settle_pair(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    sl_workload_id old = old_of(g, id);
+    sl_workload_id old = sl_slice_old(g, id);
     if (old == SL_NO_ID || !holds(id) || sl_workloads[id].phase == SL_PHASE_EVICTED ||
         !holds(old)) {
         return SL_NO_ID;

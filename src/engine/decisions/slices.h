@@ -17,6 +17,8 @@ void sl_slice_take(struct sl_engine *g, sl_workload_id id, const struct sl_json 
                    int64_t now_ms);
 /* The record of that name is there, or is another one, or has other flavors: the core learns of it for those that name it. */
 void sl_slice_met(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
+/* The next one that names it, after `last` (SL_NO_ID: the first); SL_NO_ID: no more. */
+sl_workload_id sl_slice_next(const struct sl_engine *g, sl_workload_id old, sl_workload_id last);
 /* Its entry is dropped. */
 void sl_slice_drop(struct sl_engine *g, sl_workload_id id);
 void sl_slice_fini(struct sl_engine *g);

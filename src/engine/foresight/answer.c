@@ -86,7 +86,11 @@ static void set_rests_on(struct sl_json *row, unsigned rests_on)
 static const char *why_not(const struct writing *w, sl_workload_id id)
 {
     const struct sl_forward *f = w->f;
+    const struct sl_fate *fate = sl_forward_fate(f, id);
     enum sl_place place = sl_place_of(id);
+    if (fate != NULL && fate->job_ended) {
+        return "JobEnds";
+    }
     if (place != SL_PLACE_HEAP && place != SL_PLACE_INADMISSIBLE && place != SL_PLACE_HOLDING) {
         return "NotQueued";
     }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
+#include "engine/decisions/slices.h"
 #include "engine/decisions/standing.h"
 #include "engine/foresight/admitted.h"
 #include "engine/records/event_in.h"
@@ -124,11 +125,11 @@ static void note_eviction(struct sl_forward *f, const struct sl_decision *d)
 
 /* --- what others would do --------------------------------------------------------------------- */
 
-/* An overdue one is taken to be half through its delay. */
-static int64_t end_of(const struct sl_forward *f, const struct sl_workload *w,
-                      struct sl_run_time run)
+/* An overdue one is taken to be half through its delay. Slices of a job run one after the other: it goes on. */
+static int64_t end_of(const struct sl_forward *f, sl_workload_id id, struct sl_run_time run)
 {
-    int64_t end_ms = w->admitted_at_ms + run.ms;
+    bool own = run.basis == SL_RUN_LIMIT;
+    int64_t end_ms = (own ? sl_workloads[id].admitted_at_ms : sl_run_began_ms(f->g, id)) + run.ms;
     if (run.basis == SL_RUN_OBSERVED && end_ms <= f->now_ms) {
         int64_t over_ms = f->now_ms - end_ms;
         return f->now_ms + (over_ms > OVERDUE_MS_MIN ? over_ms : OVERDUE_MS_MIN);
@@ -147,7 +148,7 @@ static void arm_end(struct sl_forward *f, sl_workload_id id)
         *rests_of(f, id) |= SL_RESTS_ON(SL_RUN_UNKNOWN);
         return;
     }
-    fate->end_ms = end_of(f, &sl_workloads[id], run);
+    fate->end_ms = end_of(f, id, run);
     sl_timers_arm(&f->ends, fate->end_ms, SL_TIMER_EXECUTION, id, f->g->workloads[id].generation);
 }
 
@@ -298,11 +299,23 @@ static void settle(struct sl_forward *f)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+static void finish(struct sl_forward *f, sl_workload_id id)
+{
+    sl_send(f->g, id, f->now_ms, .kind = SL_EV_FINISH, .reason = SL_FINISH_SUCCEEDED);
+    sl_standing_update(f->g, id, f->now_ms);
+}
+
 static void end_job(struct sl_forward *f, sl_workload_id id)
 {
     *rests_of(f, id) |= SL_RESTS_ON(sl_run_time_of(f->g, id).basis);
-    sl_send(f->g, id, f->now_ms, .kind = SL_EV_FINISH, .reason = SL_FINISH_SUCCEEDED);
-    sl_standing_update(f->g, id, f->now_ms);
+    finish(f, id);
+    for (sl_workload_id slice = sl_slice_next(f->g, id, SL_NO_ID); slice != SL_NO_ID;
+         slice = sl_slice_next(f->g, id, slice)) {
+        if (sl_workloads[slice].phase != SL_PHASE_FINISHED) { /* it waits to be the job's next */
+            fate_of(f, slice)->job_ended = true;
+            finish(f, slice);
+        }
+    }
 }
 
 static void end_jobs(struct sl_forward *f)

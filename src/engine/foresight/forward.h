@@ -17,9 +17,10 @@
 /* What becomes of a workload. */
 struct sl_fate {
     uint32_t generation;
-    bool waits; /* it is to start, or to start again, when the run begins */
-    bool holds; /* it is admitted then */
-    bool asked; /* the question is about it */
+    bool waits;     /* it is to start, or to start again, when the run begins */
+    bool holds;     /* it is admitted then */
+    bool asked;     /* the question is about it */
+    bool job_ended; /* while it waited to be the next slice of it */
     int64_t
         start_ms; /* when it is admitted first, or again after an eviction; SL_NEVER: not in this run */
     unsigned rests_on;

@@ -6,6 +6,7 @@
 #include "base/check.h"
 
 #define WEIGHT 8u      /* of what was seen before, against what is new */
+#define SLICES_MAX 64u /* of a job, that are looked at */
 #define SAMPLES_MIN 3u /* of a queue, before anything is said about it */
 
 void sl_run_mean_add(struct sl_run_mean *m, int64_t ms)
@@ -16,11 +17,29 @@ void sl_run_mean_add(struct sl_run_mean *m, int64_t ms)
     m->mean_ms += (ms - m->mean_ms) / (int64_t)weight;
 }
 
+/* After an eviction the job has begun again. */
+int64_t sl_run_began_ms(const struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    int64_t began_ms = sl_workloads[id].admitted_at_ms;
+    for (uint32_t i = 0; i < SLICES_MAX && sl_workloads[id].eviction_count == 0; i++) {
+        sl_workload_id old = sl_slice_old(g, id);
+        if (old == SL_NO_ID || sl_workloads[old].finished != SL_FINISH_SLICE_REPLACED ||
+            sl_workloads[old].phase != SL_PHASE_FINISHED ||
+            sl_workloads[old].admitted_at_ms == SL_NEVER) {
+            break;
+        }
+        began_ms = sl_workloads[old].admitted_at_ms;
+        id = old;
+    }
+    return began_ms;
+}
+
 void sl_run_times_note(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     SL_PRE(g != NULL && id < g->workload_cap);
     const struct sl_workload_entry *e = &g->workloads[id];
-    int64_t began_ms = sl_workloads[id].admitted_at_ms;
+    int64_t began_ms = sl_run_began_ms(g, id);
     if (began_ms == SL_NEVER || began_ms > now_ms) {
         return;
     }

@@ -44,3 +44,12 @@ sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json 
     return id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ? SL_NO_ID
                                                                                       : id;
 }
+
+sl_workload_id sl_slice_old(const struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    const char *key = g->workloads[id].slice.of;
+    sl_workload_id old = key == NULL ? SL_NO_ID : sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    bool there = old < g->workload_cap && g->workloads[old].uid != NULL;
+    return there ? old : SL_NO_ID;
+}
