@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The door of replace.h with topology: the new workload is placed, and what the old one has booked is given back.
- * Owns nothing. Carries G6 as placement.h does. */
+/* The door of replace.h with topology: in one step the new workload is placed, and what the old one has booked is given
+ * back. Owns nothing. Carries G6 as placement.h does. */
 #ifndef SL_KERNEL_PLACEMENT_TAKEOVER_H
 #define SL_KERNEL_PLACEMENT_TAKEOVER_H
 #include "kernel/commit/placement.h"
 #include "kernel/commit/replace.h"
 
 /* Apply sl_plan and sl_topology_plan (of the same workload; no sets: quota alone) and finish `old`, or refuse all of it
- * with everything as it was. The new workload's capacities are judged while those of `old` are still booked, whose pods
- * run on: where they are short, the plan is refused. */
+ * with everything as it was. What `old` has booked counts as free for the new workload, and for nobody else: a capacity
+ * of which it uses no more than `old` is enough, whatever it is by now; of more, the difference has to be there, what is
+ * promised taken. */
 /*@
   requires inv:        PlacementInv;
   terminates           \true;
@@ -29,6 +30,9 @@
                          sl_usage_counts[old] == 0 && sl_booking_counts[old] == 0;
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
                          sl_topology_plan.workload == sl_plan.workload && PlanBooked(sl_plan.workload);
+  ensures  moved:      \result == SL_OK ==>
+                         CapacityExchanged{Pre,Post}(old, sl_topology_plan.set_count > 0 ? sl_need_count : 0);
+  ensures  shrinks:    \result == SL_REFUSED_CAPACITY ==> NeedsGrow(old);
   ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */

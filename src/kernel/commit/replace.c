@@ -129,7 +129,7 @@ enum sl_status sl_commit_replace_check(sl_workload_id old, uint32_t generation)
   ensures  record:     WorkloadInv(sl_plan.workload);
   ensures  refused:    \result != SL_OK ==>
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
-  ensures  says:       \result != SL_REFUSED_QUOTA;
+  ensures  says:       \result != SL_REFUSED_QUOTA && \result != SL_REFUSED_CAPACITY;
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
   ensures  time:       \result == SL_OK ==> TimeValid(sl_plan.now_ms);
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
@@ -158,6 +158,7 @@ static enum sl_status reserve_record(void)
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} &&
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
   ensures  shrinks:    \result == SL_REFUSED_QUOTA ==> Grows(old);
+  ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  time:       \result == SL_OK ==> TimeValid(sl_plan.now_ms);
@@ -223,6 +224,7 @@ static enum sl_status finish(sl_workload_id old)
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          WorkloadSame{Pre,Post}(old);
   ensures  shrinks:    \result == SL_REFUSED_QUOTA ==> \old(Grows(old));
+  ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);

@@ -40,6 +40,7 @@ enum sl_status sl_commit_replace_check(sl_workload_id old, uint32_t generation) 
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          WorkloadSame{Pre,Post}(old);
   ensures  shrinks:    \result == SL_REFUSED_QUOTA && \old(PlanFormed) ==> \old(Grows(old));
+  ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  checked:    \result == SL_OK ==> \old(PlanFormed && OldNamed(old, generation) && GrowthAvailable(old));
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};

@@ -106,7 +106,7 @@ static int64_t common(sl_workload_id old, uint32_t index)
   ensures  used:       \result == SL_OK ==> ChargedCellsUsed;
   ensures  given_back: \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) - Held(old, c);
-  ensures  says:       \result != SL_REFUSED_QUOTA;
+  ensures  says:       \result != SL_REFUSED_QUOTA && \result != SL_REFUSED_CAPACITY;
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status release_rows(sl_workload_id old)
@@ -148,7 +148,7 @@ static enum sl_status release_rows(sl_workload_id old)
                          sl_cell_own[c] == \old(sl_cell_own[c]) + CommonSum(old, c, sl_plan.usage_count);
   ensures  less:       \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          CommonSum(old, c, sl_plan.usage_count) <= Held(old, c);
-  ensures  says:       \result != SL_REFUSED_QUOTA;
+  ensures  says:       \result != SL_REFUSED_QUOTA && \result != SL_REFUSED_CAPACITY;
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status charge_common(sl_workload_id old)
@@ -192,7 +192,7 @@ static enum sl_status charge_common(sl_workload_id old)
                          \old(sl_cell_own[c]) - Held(old, c) + CommonSum(old, c, sl_plan.usage_count);
   ensures  falls:      \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_usage[c] <= \old(sl_cell_usage[c]);
-  ensures  says:       \result != SL_REFUSED_QUOTA;
+  ensures  says:       \result != SL_REFUSED_QUOTA && \result != SL_REFUSED_CAPACITY;
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status fall(sl_workload_id old)
@@ -246,6 +246,7 @@ static enum sl_status fall(sl_workload_id old)
                            CommonSum(old, c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  shrinks:    \result == SL_REFUSED_QUOTA ==> Grows(old);
+  ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status reserve_rest(sl_workload_id old)

@@ -38,6 +38,7 @@ int64_t sl_usage_held(sl_workload_id id, sl_cell_id cell);
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  shrinks:    \result == SL_REFUSED_QUOTA ==> Grows(old);
+  ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  past:       SamePast{Pre,Post}(0);
 */
 enum sl_status sl_usage_exchange(sl_workload_id old) SL_MUST_CHECK;

@@ -226,6 +226,10 @@ static bool all_capacity_suffices(bool ask)
 
 enum sl_status sl_topology_judge_needs(sl_workload_id id, bool ask)
 {
+    //@ ghost lemma_own_is_part(id);
+    /*@ assert own: \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+          OwnSum(id, r, sl_booking_counts[id]) <= sl_site_used[r] <= SL_AMOUNT_MAX; */
+    /*@ assert less: !NeedsGrow(id) ==> CapacityJudged(id, ask) && NeedsBounded; */
     uint32_t added = add_needs();
     bool good = false;
     if (added == sl_need_count) {

@@ -47,6 +47,7 @@ enum sl_status sl_topology_list_needs(void) SL_MUST_CHECK;
   ensures  zero:       ChangeZero;
   ensures  judged:     \result == SL_OK ==> CapacityJudged(id, ask);
   ensures  fair:       CapacityJudged(id, ask) && NeedsBounded ==> \result == SL_OK;
+  ensures  shrinks:    \result != SL_OK ==> NeedsGrow(id);
   ensures  refused:    \result == SL_OK || \result == SL_REFUSED_CAPACITY;
 */
 enum sl_status sl_topology_judge_needs(sl_workload_id id, bool ask) SL_MUST_CHECK;

@@ -24,6 +24,20 @@ extern uint32_t sl_stage_block;
 */
 enum sl_status sl_stage_begin(bool ask) SL_MUST_CHECK;
 
+/* As sl_stage_begin with `ask`, for a plan that is booked in place of all that `old` has booked: that counts as free. A
+ * plan that uses no more of any capacity than `old` has room, whatever the capacities are by now. */
+/*@
+  requires inv:        TopologyInv;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_NEEDS, sl_site_change[0 .. SL_CAPACITIES_MAX - 1], SL_POOL, sl_stage_block;
+  ensures  inv:        TopologyInv;
+  ensures  staged:     \result == SL_OK ==> old < SL_WORKLOADS_MAX && PlanJudgedBeside(old, 1) && BlockStaged;
+  ensures  shrinks:    \result == SL_REFUSED_CAPACITY ==> NeedsGrow(old);
+  ensures  nothing:    \result != SL_OK ==> sl_stage_block == SL_NO_ID;
+*/
+enum sl_status sl_stage_exchange(sl_workload_id old) SL_MUST_CHECK;
+
 /*@
   requires inv:        TopologyInv;
   requires staged:     BlockStaged;
@@ -49,4 +63,21 @@ void sl_stage_drop(void);
                          sl_site_used[r] == \old(sl_site_used[r] + More(sl_topology_plan.workload, r));
 */
 void sl_stage_book(void);
+
+/* Book what was staged in place of what `old` has booked. */
+/*@
+  requires inv:        TopologyInv;
+  requires staged:     PlanJudgedBeside(old, 0) && BlockStaged;
+  requires known:      old < SL_WORKLOADS_MAX && old != sl_topology_plan.workload;
+  requires new:        sl_booking_counts[sl_topology_plan.workload] == 0;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_BOOKING, sl_stage_block, sl_booking_counts[old], sl_assigned_counts[old];
+  ensures  inv:        TopologyInv;
+  ensures  nothing:    sl_stage_block == SL_NO_ID;
+  ensures  booked:     PlanBooked(sl_topology_plan.workload);
+  ensures  none:       sl_booking_counts[old] == 0 && sl_assigned_counts[old] == 0;
+  ensures  used:       CapacityExchanged{Pre,Post}(old, sl_need_count);
+*/
+void sl_stage_book_exchange(sl_workload_id old);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A placed workload in place of another: the rooms of the old one are free when it is gone, and not before. */
+/* A placed workload in place of another: in one step its rooms are booked and those of the old one are free. */
 #include "topology_fixture.h"
 
 #include "kernel/commit/placement_takeover.h"
@@ -118,11 +118,53 @@ static void test_placement_takeover_without_sets_gives_them_back_too(void **stat
     assert_int_equal(sl_booking_count(new), 0);
 }
 
-/* Ten pods find room, of which the old ones take six. */
-static void test_placement_takeover_without_room_changes_nothing(void **state)
+/* Ten pods find room. */
+static void test_placement_takeover_grows_where_the_old_one_is(void **state)
+{
+    (void)state;
+    sl_workload_id old = placed(6), new = planned(10);
+    assert_int_equal(replaced(old), SL_OK);
+    assert_used(10);
+    assert_int_equal(sl_ledger_usage(cell), 100);
+    assert_int_equal(sl_topology_assignment_at(new, 0).count, 10);
+    assert_int_equal(sl_workloads[old].phase, SL_PHASE_FINISHED);
+}
+
+static void test_placement_takeover_takes_no_room_of_others(void **state)
+{
+    (void)state;
+    sl_workload_id other = placed(4), old = placed(5), new = planned(6);
+    assert_int_equal(replaced(old), SL_OK);
+    assert_used(10);
+    assert_int_equal(sl_topology_assignment_at(other, 0).count, 4);
+    old = new;
+    (void)planned(7);
+    assert_int_equal(replaced(old), SL_REFUSED_CAPACITY);
+    assert_used(10);
+    assert_int_equal(sl_topology_assignment_at(old, 0).count, 6);
+}
+
+/* The node has become smaller than what is booked on it. */
+static void test_placement_takeover_that_shrinks_is_never_refused(void **state)
 {
     (void)state;
     sl_workload_id old = placed(6), new = planned(5);
+    assert_int_equal(sl_site_set_capacity(0, CPU, 10), SL_OK);
+    assert_int_equal(replaced(old), SL_OK);
+    assert_used(5);
+    old = new;
+    (void)planned(5);
+    assert_int_equal(replaced(old), SL_OK);
+    old = sl_plan.workload;
+    (void)planned(6);
+    assert_int_equal(replaced(old), SL_REFUSED_CAPACITY);
+    assert_used(5);
+}
+
+static void test_placement_takeover_without_room_changes_nothing(void **state)
+{
+    (void)state;
+    sl_workload_id old = placed(6), new = planned(11);
     assert_int_equal(replaced(old), SL_REFUSED_CAPACITY);
     assert_used(6);
     assert_int_equal(sl_ledger_usage(cell), 60);
@@ -159,8 +201,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(gives_back_the_rooms_of_the_old), TEST(without_sets_gives_them_back_too),
-        TEST(without_room_changes_nothing),    TEST(without_quota_takes_no_room),
-        TEST(of_two_plans_is_refused),
+        TEST(grows_where_the_old_one_is),      TEST(takes_no_room_of_others),
+        TEST(that_shrinks_is_never_refused),   TEST(without_room_changes_nothing),
+        TEST(without_quota_takes_no_room),     TEST(of_two_plans_is_refused),
     };
     return cmocka_run_group_tests_name("placement_takeover", tests, NULL, NULL);
 }
