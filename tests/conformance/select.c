@@ -8,17 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool gate(const struct conf_case *c, const char *name)
-{
-    return sl_json_bool(sl_json_get(c->gates, name), false);
-}
-
 /* --- features that there are not --------------------------------------------------------------- */
-
-static bool places_slices(const struct conf_case *c)
-{
-    return gate(c, "ElasticJobsViaWorkloadSlicesWithTAS");
-}
 
 /* Variants of one Workload. */
 static bool admits_concurrently(const struct conf_case *c)
@@ -65,9 +55,6 @@ static bool spans_clusters(const struct conf_case *c)
 
 const char *conf_skip_reason(const struct conf_case *c)
 {
-    if (places_slices(c)) {
-        return "topologies of workload slices";
-    }
     if (admits_concurrently(c)) {
         return "variants of concurrent admission";
     }

@@ -39,6 +39,7 @@ static const struct {
     GATE("TASFailedNodeReplacement", policy.replace_failed),
     GATE("TASFailedNodeReplacementFailFast", policy.fail_fast),
     GATE("SkipReassignmentForPodOwnedWorkloads", policy.skip_single_pod),
+    GATE("ElasticJobsViaWorkloadSlicesWithTAS", policy.place_slices),
     GATE("UnadmittedWorkloadsObservability", granular_reasons),
     GATE("ElasticJobsViaWorkloadSlices", elastic_jobs),
     GATE("MultiKueueOrchestratedPreemption", preemption_gates),

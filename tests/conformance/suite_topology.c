@@ -188,6 +188,7 @@ static const char *miss_name(enum sl_placement_miss miss)
     case SL_PLACEMENT_NO_SLICE_LEVEL:
     case SL_PLACEMENT_SLICE_SIZE:
     case SL_PLACEMENT_NO_TREE:
+    case SL_PLACEMENT_ELASTIC:
     case SL_PLACEMENT_FULL:
         break;
     }
@@ -270,6 +271,8 @@ void conf_run_topology(const struct conf_case *c)
     sl_placement_question.workload = CONF_WORKLOAD;
     sl_placement_question.empty = false;
     sl_placement_question.replaces = sl_placement_failed_count > 0;
+    sl_placement_question.old = CONF_OLD;
+    sl_placement_question.keeps = sl_settings.place_slices && conf_tree_place_old(&tree);
     sl_placement_question.set_count = (uint32_t)sl_json_len(sets);
     for (size_t i = 0; i < sl_json_len(sets); i++) {
         ask_set(&tree, sets, i);

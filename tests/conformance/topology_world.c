@@ -340,28 +340,62 @@ static void add_rows(const struct conf_tree *t, const struct sl_json *assignment
 }
 
 /* Quota of one unit, and the rows. */
-static void restore(const struct conf_tree *t, const struct sl_json *sets)
+static void restore(const struct conf_tree *t, sl_workload_id id, const struct sl_json *sets,
+                    const char *member)
 {
     sl_cell_id cell = SL_NO_ID;
-    struct sl_event create = {.kind = SL_EV_CREATE, .workload = CONF_WORKLOAD, .now_ms = 1};
+    struct sl_event create = {.kind = SL_EV_CREATE, .workload = id, .now_ms = 1};
     must(sl_ledger_open_qnode(QUEUE), "queue");
     must(sl_ledger_open_cell(QUEUE, CONF_TREE, CELL_RESOURCE, &cell), "cell");
     must(sl_ledger_set_quota(cell, 1, 0, 0), "quota");
     must(sl_placement_event(create), "workload");
-    sl_plan = (struct sl_plan){.workload = CONF_WORKLOAD,
-                               .generation = sl_workloads[CONF_WORKLOAD].generation,
+    sl_plan = (struct sl_plan){.workload = id,
+                               .generation = sl_workloads[id].generation,
                                .cluster_queue = QUEUE,
                                .usage_count = 1,
                                .usage = {{.cell = cell, .amount = 1}},
                                .now_ms = 1};
-    sl_topology_plan.workload = CONF_WORKLOAD;
+    sl_topology_plan.workload = id;
     sl_topology_plan.set_count = 0;
     sl_topology_plan.row_count = 0;
     for (size_t i = 0; i < sl_json_len(sets); i++) {
-        add_rows(t, sl_json_get(sl_json_at(sets, i), "topologyAssignment"), (uint32_t)i);
+        add_rows(t, sl_json_get(sl_json_at(sets, i), member), (uint32_t)i);
     }
     must(sl_placement_restore(), "assignment");
-    (void)sl_assumed_free(CONF_WORKLOAD); /* the recorded snapshot does not count it */
+}
+
+/* Is every place of the slice before on a node that there is? */
+static bool stands(const struct conf_tree *t, const struct sl_json *assignment)
+{
+    struct sl_assignment_reader r;
+    sl_assignment_reader_start(&r, assignment);
+    while (sl_assignment_reader_next(&r)) {
+        const char *values[CONF_LEVELS_MAX];
+        for (uint32_t i = 0; i < r.level_count && i < CONF_LEVELS_MAX; i++) {
+            values[i] = r.values[i];
+        }
+        if (conf_node_named(t, values, r.level_count) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool conf_tree_place_old(const struct conf_tree *t)
+{
+    const struct sl_json *sets = sl_json_get(t->input, "podSets");
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const struct sl_json *before = sl_json_get(sl_json_at(sets, i), "previousAssignment");
+        if (!stands(t, before)) {
+            return false;
+        }
+        any = any || before != NULL;
+    }
+    if (any) {
+        restore(t, CONF_OLD, sets, "previousAssignment");
+    }
+    return any;
 }
 
 /* Nodes that have failed may be unready; a tree has ready nodes only, as Kueue's cache has. */
@@ -385,7 +419,9 @@ void conf_tree_settle(struct conf_tree *t, const struct conf_case *c)
     const struct sl_json *failed = sl_json_path(workload, "status.unhealthyNodes");
     sl_placement_failed_count = 0;
     if (workload != NULL && sl_json_len(failed) > 0) {
-        restore(t, sl_json_path(workload, "status.admission.podSetAssignments"));
+        restore(t, CONF_WORKLOAD, sl_json_path(workload, "status.admission.podSetAssignments"),
+                "topologyAssignment");
+        (void)sl_assumed_free(CONF_WORKLOAD); /* the recorded snapshot does not count it */
     }
     for (size_t i = 0; i < sl_json_len(failed) && i < SL_UNHEALTHY_MAX; i++) {
         const char *host = sl_json_path_text(sl_json_at(failed, i), "name", "");

@@ -29,11 +29,14 @@ struct conf_tree {
     uint32_t taint_count;
     char taints[SL_TAINTS_MAX][256];
 };
-enum { CONF_TREE = 1, CONF_WORKLOAD = 1 };
+enum { CONF_TREE = 1, CONF_WORKLOAD = 1, CONF_OLD = 2 };
 
 void conf_tree_open(struct conf_tree *t, const struct conf_case *c);
 /* The workload of the input stands where its status says; nodes that are not ready go. */
 void conf_tree_settle(struct conf_tree *t, const struct conf_case *c);
+/* CONF_OLD stands where the slice before has its pods, which take nothing of a node, since the recorded snapshot does not
+ * count them. False = there is none, or not all of its places are there any more. */
+bool conf_tree_place_old(const struct conf_tree *t);
 sl_measure_id conf_measure(struct conf_tree *t, const char *resource);
 /* Requests {resource: amount} of one pod. */
 uint32_t conf_requests(struct conf_tree *t, const struct sl_json *amounts,

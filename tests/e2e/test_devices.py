@@ -200,7 +200,7 @@ class Unsupported(Scene):
     def test_gates_of_what_is_not_supported_are_warned_of(self):
         home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-gates-"))
         try:
-            for gate in ("MultiKueueClusterProfile", "ElasticJobsViaWorkloadSlicesWithTAS"):
+            for gate in ("MultiKueueClusterProfile", "FastQuotaReleaseInPodIntegration"):
                 file = home / "kueue.yaml"
                 file.write_text(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfeatureGates: {{{gate}: true}}\n")
                 done = subprocess.run([BUILD / "sluiced", "--check-config", file], capture_output=True, text=True, timeout=20)

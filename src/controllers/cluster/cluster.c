@@ -12,7 +12,7 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
     SL_PRE(c != NULL);
     *c = (struct sl_cluster){
         .pods = sl_podbook_new(), .nodes = sl_nodebook_new(), .simulated = simulated};
-    sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes);
+    sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes, &c->slices);
     sl_elastic_ungater_init(&c->slices, client, events, c->pods);
     sl_recovery_init(&c->recovery, client, events, c->pods, c->nodes);
     sl_pods_init(&c->makers, client, events, c->pods);

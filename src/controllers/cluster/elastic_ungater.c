@@ -12,9 +12,9 @@
 
 #define WRITES_PER_LOOK 64u
 
-/* The slice by which pods may run, a reference, or NULL. */
-static struct sl_json *holder_of(const struct sl_elastic_ungater *u, const char *key)
+struct sl_json *sl_elastic_ungater_holder_new(const struct sl_elastic_ungater *u, const char *key)
 {
+    SL_PRE(u != NULL);
     size_t cursor = 0;
     const char *uid, *name;
     struct sl_slices s = {0};
@@ -37,7 +37,7 @@ int64_t sl_elastic_ungater_granted(const struct sl_elastic_ungater *u, const cha
                                    const char *pod_set)
 {
     SL_PRE(u != NULL);
-    struct sl_json *holder = holder_of(u, key);
+    struct sl_json *holder = sl_elastic_ungater_holder_new(u, key);
     int64_t pods = holder == NULL ? 0 : sl_slice_granted(holder, pod_set);
     sl_json_free(holder);
     return pods;
@@ -164,7 +164,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     size_t count;
     unsigned writes = 0;
     const struct sl_pod_row **list = waiting_new(u, &count);
-    struct sl_json *wl = count == 0 ? NULL : holder_of(u, r->current);
+    struct sl_json *wl = count == 0 ? NULL : sl_elastic_ungater_holder_new(u, r->current);
     int64_t left = 0;
     for (size_t i = 0; i < count && wl != NULL && writes < WRITES_PER_LOOK; i++) {
         if (i == 0 || strcmp(list[i]->pod_set, list[i - 1]->pod_set) != 0) {

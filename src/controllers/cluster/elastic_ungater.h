@@ -23,6 +23,8 @@ void sl_elastic_ungater_observe_workload(struct sl_elastic_ungater *u, const str
 /* After the book has observed the pod, or forgotten it. */
 void sl_elastic_ungater_observe_pod(struct sl_elastic_ungater *u, const struct sl_json *pod,
                                     int64_t now_ms);
+/* The slice by which the pods of that key may run now, as far as one is known: a reference; NULL = by none. */
+struct sl_json *sl_elastic_ungater_holder_new(const struct sl_elastic_ungater *u, const char *key);
 /* How many pods of that set may run by the slices of that key now? */
 int64_t sl_elastic_ungater_granted(const struct sl_elastic_ungater *u, const char *key,
                                    const char *pod_set);

@@ -7,6 +7,8 @@
 #include "api/validate/topology_request.h"
 #include "base/mem.h"
 #include "controllers/jobs/podjob.h"
+#include "controllers/cluster/elastic_ungater.h"
+#include "controllers/work/slices.h"
 #include "controllers/work/template.h"
 #include "controllers/cluster/ungate_plan.h"
 #include "policy/verdicts/pod_places.h"
@@ -46,9 +48,10 @@ static void write_pod(struct sl_reconciler *r, enum sl_verb verb, struct sl_json
 
 /* --- releasing ----------------------------------------------------------------------------------------- */
 
-/* One look at one workload. */
+/* One look at one workload, or at the slices of an elastic job: their key is that of the first of them. */
 struct look {
     struct sl_ungater *u;
+    enum sl_pod_list list;
     const struct sl_json *wl;
     const struct sl_pod_row **pods; /* room for all pods of the workload */
     uint32_t *rows;
@@ -130,15 +133,14 @@ static void release(struct look *l, const struct sl_assignment_list *assignments
     sl_json_free(pod);
 }
 
-/* The pods of the set that have not ended. */
+/* The pods of the set that have not ended, nor wait for the slice that lets them in. */
 static size_t collect(struct look *l, const char *pod_set)
 {
     size_t n = 0;
-    const struct sl_pod_row *row =
-        sl_podbook_first(l->u->pods, SL_PODS_OF_WORKLOAD, l->u->workloads.current);
-    for (; row != NULL; row = row->next[SL_PODS_OF_WORKLOAD]) {
+    const struct sl_pod_row *row = sl_podbook_first(l->u->pods, l->list, l->u->workloads.current);
+    for (; row != NULL; row = row->next[l->list]) {
         bool ended = row->phase == SL_POD_SUCCEEDED || row->phase == SL_POD_FAILED;
-        if (!ended && strcmp(row->pod_set, pod_set) == 0) {
+        if (!ended && !row->elastic_gated && strcmp(row->pod_set, pod_set) == 0) {
             l->pods[n++] = row;
         }
     }
@@ -181,12 +183,11 @@ static bool is_placed(const struct sl_json *wl)
            !sl_condition_true(wl, "Evicted");
 }
 
-static size_t gated_pods(const struct sl_ungater *u, size_t *all)
+static size_t gated_pods(const struct look *l, size_t *all)
 {
     size_t gated = 0;
-    const struct sl_pod_row *row =
-        sl_podbook_first(u->pods, SL_PODS_OF_WORKLOAD, u->workloads.current);
-    for (*all = 0; row != NULL; row = row->next[SL_PODS_OF_WORKLOAD]) {
+    const struct sl_pod_row *row = sl_podbook_first(l->u->pods, l->list, l->u->workloads.current);
+    for (*all = 0; row != NULL; row = row->next[l->list]) {
         (*all)++;
         gated += row->gated;
     }
@@ -196,13 +197,18 @@ static size_t gated_pods(const struct sl_ungater *u, size_t *all)
 static void reconcile_workload(void *self, struct sl_reconciler *r, const struct sl_key *key,
                                int64_t now_ms)
 {
-    struct look l = {.u = self};
+    struct look l = {.u = self, .list = SL_PODS_OF_WORKLOAD};
     bool absent;
     size_t pods;
-    if (gated_pods(l.u, &pods) == 0) {
+    bool elastic = sl_podbook_first(l.u->pods, SL_PODS_OF_SLICES, r->current) != NULL;
+    l.list = elastic ? SL_PODS_OF_SLICES : SL_PODS_OF_WORKLOAD;
+    if (gated_pods(&l, &pods) == 0) {
         return;
     }
-    struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
+    struct sl_json *wl = elastic ? sl_elastic_ungater_holder_new(l.u->slices, r->current) : NULL;
+    if (wl == NULL) {
+        wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
+    }
     if (wl != NULL && is_placed(wl)) {
         const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
         l.wl = wl;
@@ -267,16 +273,25 @@ static bool is_decided(const struct sl_json *wl)
            sl_condition_true(wl, "Evicted");
 }
 
-static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const struct sl_json *pod)
+/* By which it runs; of an elastic job, the slice that holds quota now. */
+static struct sl_json *workload_of(struct sl_ungater *u, const struct sl_pod_row *row)
 {
     struct sl_key key;
     bool absent;
+    const char *slices = row->at[SL_PODS_OF_SLICES];
+    struct sl_json *wl =
+        slices[0] == '\0' ? NULL : sl_elastic_ungater_holder_new(u->slices, slices);
+    if (wl == NULL && sl_key_parse(row->at[SL_PODS_OF_WORKLOAD], &key)) {
+        wl = sl_reconciler_get(&u->late, SL_KIND_WORKLOAD, key.ns, key.name, &absent);
+    }
+    return wl;
+}
+
+static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const struct sl_json *pod)
+{
     const char *node = row->at[SL_PODS_OF_NODE];
     const struct sl_node_row *known = sl_nodebook_find(u->nodes, node);
-    if (!sl_key_parse(row->at[SL_PODS_OF_WORKLOAD], &key)) {
-        return false;
-    }
-    struct sl_json *wl = sl_reconciler_get(&u->late, SL_KIND_WORKLOAD, key.ns, key.name, &absent);
+    struct sl_json *wl = workload_of(u, row);
     struct sl_pinned_sight sight = {
         .known = wl != NULL,
         .placed = wl != NULL && is_placed(wl),
@@ -324,10 +339,10 @@ static void reconcile_late(void *self, struct sl_reconciler *r, const struct sl_
 
 void sl_ungater_init(struct sl_ungater *u, const struct sl_client *client,
                      struct sl_recorder *events, const struct sl_podbook *pods,
-                     const struct sl_nodebook *nodes)
+                     const struct sl_nodebook *nodes, const struct sl_elastic_ungater *slices)
 {
     SL_PRE(u != NULL);
-    *u = (struct sl_ungater){.pods = pods, .nodes = nodes};
+    *u = (struct sl_ungater){.pods = pods, .nodes = nodes, .slices = slices};
     sl_reconciler_init(&u->workloads, "topology ungater", client, events);
     sl_reconciler_init(&u->late, "late pods", client, events);
     u->workloads.self = u->late.self = u;
@@ -346,13 +361,15 @@ void sl_ungater_observe_workload(struct sl_ungater *u, const struct sl_json *wl,
 {
     SL_PRE(u != NULL);
     char key[SL_KEY_SIZE];
-    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
-    const struct sl_pod_row *row = sl_podbook_first(u->pods, SL_PODS_OF_WORKLOAD, key);
+    bool elastic = sl_is_elastic(wl);
+    enum sl_pod_list list = elastic ? SL_PODS_OF_SLICES : SL_PODS_OF_WORKLOAD;
+    sl_key_print(sl_object_namespace(wl), elastic ? sl_slice_name(wl) : sl_object_name(wl), key);
+    const struct sl_pod_row *row = sl_podbook_first(u->pods, list, key);
     if (deleted || row == NULL) {
         return;
     }
     sl_work_add(u->workloads.work, key, SL_WORK_NOW);
-    for (; row != NULL; row = row->next[SL_PODS_OF_WORKLOAD]) {
+    for (; row != NULL; row = row->next[list]) {
         if (is_late_candidate(row)) {
             sl_work_add(u->late.work, row->key, SL_WORK_NOW);
         }
@@ -362,7 +379,9 @@ void sl_ungater_observe_workload(struct sl_ungater *u, const struct sl_json *wl,
 void sl_ungater_observe_pod(struct sl_ungater *u, const struct sl_json *pod, int64_t now_ms)
 {
     char key[SL_KEY_SIZE];
-    const char *workload = sl_object_annotation(pod, SL_ANNOTATION_WORKLOAD);
+    const char *slice = sl_object_annotation(pod, SL_ANNOTATION_SLICE);
+    const char *workload =
+        slice != NULL ? slice : sl_object_annotation(pod, SL_ANNOTATION_WORKLOAD);
     if (workload == NULL) {
         return;
     }

@@ -19,11 +19,12 @@ struct sl_ungater {
     struct sl_reconciler late;     /* keys are pods that are released and not bound */
     const struct sl_podbook *pods; /* lent */
     const struct sl_nodebook *nodes;
-    struct sl_workload_meters *meters; /* lent; NULL: nothing is measured */
+    const struct sl_elastic_ungater *slices; /* lent */
+    struct sl_workload_meters *meters;       /* lent; NULL: nothing is measured */
 };
 void sl_ungater_init(struct sl_ungater *u, const struct sl_client *client,
                      struct sl_recorder *events, const struct sl_podbook *pods,
-                     const struct sl_nodebook *nodes);
+                     const struct sl_nodebook *nodes, const struct sl_elastic_ungater *slices);
 void sl_ungater_fini(struct sl_ungater *u);
 void sl_ungater_observe_workload(struct sl_ungater *u, const struct sl_json *wl, bool deleted);
 /* After the book has observed the pod, or forgotten it. */

@@ -36,6 +36,7 @@ static enum sl_status set_topology(sl_workload_id id, struct sl_topology_request
     d->together = t.together;
     d->level = t.level;
     d->asked = t.asked;
+    d->elastic = t.elastic;
     d->mask = t.mask;
     d->rank_group = t.rank_group;
     enum sl_status status = sl_topology_request_set(id, *d);

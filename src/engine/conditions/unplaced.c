@@ -212,6 +212,10 @@ bool sl_clause_of_placement(const struct sl_engine *g, sl_workload_id id,
     case SL_PLACEMENT_NO_TREE:
         add_flavors(g, f->pod_set, out);
         return true;
+    case SL_PLACEMENT_ELASTIC:
+        add(out, "%s topology is not supported with ElasticJobsViaWorkloadSlices",
+            asked.together == SL_TOGETHER_REQUIRED ? "required" : "preferred");
+        return true;
     case SL_PLACEMENT_NO_DOMAINS:
         add(out, "no topology domains at level: %s",
             asked.level == SL_NO_ID ? sl_names_level(g, f->tree, 0)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_JOURNAL_VERSION 9u
+#define SL_JOURNAL_VERSION 10u
 #define SL_JOURNAL_FILE_MAX (64u * 1024u * 1024u)
 #define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
 #define SL_JOURNAL_KEEP 4u

@@ -130,6 +130,7 @@ struct sl_pod_set {
     uint32_t constraint; /* see constraints.h */
     uint32_t refined;    /* the same with what its checks have added; 0 = they added nothing */
     bool placed;         /* its requests speak of topology */
+    bool elastic;        /* of an elastic job */
     struct sl_topology_ask *ask; /* NULL = it asks for nothing */
     struct sl_amounts amounts;   /* of one pod, by its spec, where its quota is counted otherwise */
 };

@@ -68,6 +68,12 @@ static bool granted_topology(const struct sl_admission *admission, const struct 
            sl_json_has(item, "delayedTopologyRequest");
 }
 
+static bool is_elastic(const struct sl_engine *g, const struct sl_json *workload)
+{
+    const char *mark = sl_object_annotation(workload, "kueue.x-k8s.io/elastic-job");
+    return g->settings.elastic_jobs && mark != NULL && strcmp(mark, "true") == 0;
+}
+
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload)
 {
@@ -75,6 +81,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
     const struct sl_json *list = sl_json_path(workload, "spec.podSets");
     struct sl_pod_set *old = e->pod_sets;
     uint32_t old_count = e->pod_set_count;
+    bool elastic = is_elastic(g, workload);
     e->pod_set_count = (uint32_t)sl_json_len(list);
     e->pod_sets = sl_mem_new(e->pod_set_count + 1u, sizeof *e->pod_sets);
     for (uint32_t i = 0; i < e->pod_set_count; i++) {
@@ -84,6 +91,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
             g->constraints, constraint_new(g, workload, sl_json_path(item, "template.spec")));
         sl_topology_in_take(g, &e->pod_sets[i], item, g->now_ms);
         e->pod_sets[i].placed = granted_topology(e->admission, workload, i);
+        e->pod_sets[i].elastic = elastic;
     }
     release(g, old, old_count); /* last: what stays the same is not made anew */
 }

@@ -130,7 +130,8 @@ static bool add_requests(struct sl_engine *g, const struct sl_pod_set *set,
 static struct sl_topology_request start_requests(const struct sl_pod_set *set, uint32_t group)
 {
     const struct sl_topology_ask *ask = set->ask;
-    struct sl_topology_request d = {.level = SL_NO_ID, .rank_group = group};
+    struct sl_topology_request d = {
+        .level = SL_NO_ID, .rank_group = group, .elastic = set->elastic};
     if (ask != NULL) {
         d.together = (enum sl_together)ask->together;
         d.level = ask->level;
@@ -154,7 +155,7 @@ static void list_topology(struct sl_buf *list, const struct sl_topology_request 
                     .per_pod = d->requests[i].per_pod);
     }
     sl_item_add(list, topology, .together = d->together, .level = d->level, .asked = d->asked,
-                .mask = d->mask, .rank_group = d->rank_group);
+                .elastic = d->elastic, .mask = d->mask, .rank_group = d->rank_group);
 }
 
 bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,

@@ -9,7 +9,7 @@
 #include "kernel/commit/replace.h"
 
 /* Apply sl_plan and sl_topology_plan (of the same workload; no sets: quota alone) and finish `old`, or refuse all of it
- * with everything as it was. What `old` has booked counts as free for the new workload, and for nobody else: a capacity
+ * with everything as it was. What `old` has booked counts as free for the new workload, and for no other: a capacity
  * of which it uses no more than `old` is enough, whatever it is by now; of more, the difference has to be there, what is
  * promised taken. */
 /*@

@@ -25,7 +25,7 @@ extern uint32_t sl_stage_block;
 enum sl_status sl_stage_begin(bool ask) SL_MUST_CHECK;
 
 /* As sl_stage_begin with `ask`, for a plan that is booked in place of all that `old` has booked: that counts as free. A
- * plan that uses no more of any capacity than `old` has room, whatever the capacities are by now. */
+ * plan that uses no more of any capacity than `old` fits, whatever the capacities are by now. */
 /*@
   requires inv:        TopologyInv;
   terminates           \true;

@@ -48,6 +48,7 @@ struct sl_settings {
     bool replace_several;     /* TASReplaceSeveralFailedNodes, Sluice's own: off as in Kueue */
     bool fail_fast;           /* TASFailedNodeReplacementFailFast */
     bool skip_single_pod;     /* SkipReassignmentForPodOwnedWorkloads */
+    bool place_slices;        /* ElasticJobsViaWorkloadSlicesWithTAS */
 };
 extern struct sl_settings sl_settings;
 

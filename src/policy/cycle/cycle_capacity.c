@@ -118,7 +118,8 @@ bool sl_cycle_capacity_fits(uint32_t entry)
         return true;
     }
     uint32_t mark = sl_assumed_mark();
-    bool fits = sl_cycle_free_capacity() && free_victims(entry) && sl_placement_holds();
+    bool fits = sl_cycle_free_capacity() && free_victims(entry) &&
+                sl_placement_holds(sl_entries[entry].replaces);
     sl_assumed_back(mark);
     return fits;
 }

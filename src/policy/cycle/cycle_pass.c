@@ -111,6 +111,7 @@ static void ask(sl_workload_id id, bool standing)
     sl_placement_question.workload = id;
     sl_placement_question.empty = false;
     sl_placement_question.replaces = standing;
+    sl_placement_question.keeps = false;
     /*@ loop invariant sound: AssignmentSound && asked <= i <= SL_POD_SETS_MAX;
         loop assigns i, asked, record, sl_assignment,
           sl_placement_question.sets[0 .. SL_TOPOLOGY_SETS_MAX - 1];

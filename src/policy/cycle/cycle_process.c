@@ -15,6 +15,7 @@
 #include "policy/entries/entry_places.h"
 #include "policy/queues/fronts.h"
 #include "policy/queues/passes.h"
+#include "policy/placement/held_places.h"
 #include "policy/queues/readiness.h"
 #include "policy/common/settings.h"
 #include "policy/preemption/tentative.h"
@@ -225,13 +226,25 @@ static void serve(uint32_t entry)
     sl_cycle_outcome.place = sl_place_of(id);
 }
 
+/* Capacities that are kept for it, or made free, are those beyond what the slice that it replaces has. */
+/*@ requires ready: TopologyInv && PlanBounded && entry < SL_ENTRIES_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_topology_plan; ensures plan: PlanBounded; */
+static void leave_out_held(uint32_t entry)
+{
+    if (sl_entries[entry].replaces < SL_WORKLOADS_MAX) {
+        sl_held_places_leave_out(sl_entries[entry].replaces);
+    }
+}
+
 /* Unless it has to wait for the pods of others. */
-/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan.workload;
-    ensures ready: DecisionReady; */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound && PlanBounded;
+    terminates \true; exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan;
+    ensures ready: DecisionReady && PlanBounded; */
 static void serve_when_ready(uint32_t entry)
 {
     if (sl_settings.block_until_ready && !sl_readiness_all()) {
+        leave_out_held(entry);
         sl_cycle_promise_needs(entry);
         sl_readiness_wait(sl_entries[entry].queue);
         refuse(SL_PENDING_PODS_READY, SL_BACK_SKIPPED);
@@ -292,10 +305,10 @@ static void preempt(uint32_t entry)
 }
 
 /* It fits, perhaps with its victims gone, as far as it was nominated. */
-/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false;
-    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan.workload;
-    ensures ready: DecisionReady; */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound && PlanBounded;
+    terminates \true; exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan;
+    ensures ready: DecisionReady && PlanBounded; */
 static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 {
     sl_cycle_outcome.overlaps = sl_cycle_overlaps(entry);
@@ -314,14 +327,17 @@ static void decide_fitting(uint32_t entry, enum sl_recheck fits)
     }
 }
 
-/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false;
-    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan.workload;
-    ensures ready: DecisionReady; */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound && PlanBounded;
+    terminates \true; exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan;
+    ensures ready: DecisionReady && PlanBounded; */
 static void decide(uint32_t entry, enum sl_recheck fits)
 {
     enum sl_mode mode = sl_entries[entry].mode;
     sl_workload_id id = sl_cycle_outcome.workload;
+    if (mode != SL_MODE_FIT) {
+        leave_out_held(entry);
+    }
     if (mode == SL_MODE_NO_FIT) {
         refuse(sl_entries[entry].reason, SL_BACK_NO_FIT);
     } else if (mode == SL_MODE_PREEMPT && sl_entries[entry].victims.count == 0) {

@@ -167,6 +167,24 @@ static void fail(enum sl_placement_miss miss, uint32_t index)
         .miss = miss, .pod_set = index, .tree = SL_NO_ID, .domain = SL_NO_ID};
 }
 
+/* Kueue cannot say where more pods would have to be, should the job grow. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+static bool cannot_grow(struct sl_topology_request request)
+{
+    return sl_settings.place_slices && request.elastic &&
+           (request.together == SL_TOGETHER_REQUIRED || request.together == SL_TOGETHER_PREFERRED);
+}
+
+/* Whose pods stay where they are. */
+/*@ terminates \true; exits \false;
+    assigns sl_placement_question.keeps, sl_placement_question.old; */
+static void name_old(struct sl_topology_request request)
+{
+    sl_placement_question.keeps =
+        sl_settings.place_slices && request.elastic && sl_assignment.replaces != SL_NO_ID;
+    sl_placement_question.old = sl_assignment.replaces;
+}
+
 /* False when it can have no place: see topology_failure. */
 /*@ requires index: index < SL_POD_SETS_MAX && AssignmentSound;
     requires capacity: PlacesAsked && sl_placement_question.set_count <= index;
@@ -174,9 +192,15 @@ static void fail(enum sl_placement_miss miss, uint32_t index)
     ensures asked: PlacesAsked && sl_placement_question.set_count <= index + 1; */
 static bool ask_for(uint32_t index, uint32_t record)
 {
-    bool asks = sl_topology_request_of(record).asked;
+    struct sl_topology_request request = sl_topology_request_of(record);
+    bool asks = request.asked;
     if ((!asks && !queue_only_topology) || sl_assignment.counts[index] == 0) {
         return true;
+    }
+    if (cannot_grow(request)) {
+        sl_assignment.tree[index] = SL_NO_ID;
+        fail(SL_PLACEMENT_ELASTIC, index);
+        return false;
     }
     if (find_tree(index) != FOUND_ONE) {
         sl_assignment.tree[index] = SL_NO_ID;
@@ -190,6 +214,7 @@ static bool ask_for(uint32_t index, uint32_t record)
     sl_placement_question.sets[sl_placement_question.set_count] = (struct sl_placement_set){
         index, record, sl_assignment.counts[index], sl_assignment.tree[index], !asks};
     sl_placement_question.set_count++;
+    name_old(request);
     return true;
 }
 
@@ -366,6 +391,7 @@ void sl_flavors_clear_topology(void)
     sl_placement_question.workload = sl_assignment.workload;
     sl_placement_question.empty = false;
     sl_placement_question.replaces = false;
+    sl_placement_question.keeps = false;
     sl_placement_question.set_count = 0;
     sl_topology_plan.workload = sl_assignment.workload;
     sl_topology_plan.set_count = 0;

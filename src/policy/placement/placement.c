@@ -8,6 +8,7 @@
 #include "policy/common/settings.h"
 
 static bool done[SL_TOPOLOGY_SETS_MAX];
+static bool keeps; /* pods of the slice before stay where they are */
 
 /* clang-format off */
 #define DONE done[0 .. SL_TOPOLOGY_SETS_MAX - 1]
@@ -104,7 +105,11 @@ static bool place_group(uint32_t set)
         start(set);
         return sl_placement_replace(set);
     }
-    uint32_t partner = find_partner(set);
+    if (keeps && sl_placement_has_kept(set)) {
+        start(set);
+        return sl_placement_keep(set);
+    }
+    uint32_t partner = keeps ? SL_NO_ID : find_partner(set);
     if (partner != SL_NO_ID &&
         sl_placement_question.sets[partner].count > sl_placement_question.sets[set].count) {
         return place(partner, set);
@@ -137,11 +142,23 @@ static uint32_t find_next(void)
     return next;
 }
 
+/* Nothing is taken by sets placed so far, but by pods that stay. */
+/*@ requires ready: Ready; terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, sl_placing, SL_SPOTS, SL_OWN; ensures ready: Ready; */
+static void begin_own(void)
+{
+    sl_placement_clear_own();
+    if (keeps) {
+        sl_placement_take_kept();
+    }
+}
+
 /*@ requires sets: sl_placement_question.set_count <= SL_TOPOLOGY_SETS_MAX;
     requires ready: Ready; terminates \true; exits \false; assigns PLACING, DONE;
     ensures ready: Ready; */
 static bool place_all(void)
 {
+    begin_own();
     sl_tree_id tree = SL_NO_ID;
     uint32_t set = find_next();
     /*@
@@ -152,7 +169,7 @@ static bool place_all(void)
     */
     for (uint32_t steps = 0; set != SL_NO_ID && steps < SL_TOPOLOGY_SETS_MAX; steps++) {
         if (tree != sl_placement_question.sets[set].tree && !sl_settings.overlapping_flavors) {
-            sl_placement_clear_own();
+            begin_own();
         }
         tree = sl_placement_question.sets[set].tree;
         if (!place_group(set)) {
@@ -165,7 +182,7 @@ static bool place_all(void)
 
 /* What the parts of placement keep between two questions: amounts in range. */
 /*@ requires ready: PlaceReady; requires state: OwnInRange && FitsInRange;
-    terminates \true; exits \false; assigns PLACING, DONE, sl_topology_plan;
+    terminates \true; exits \false; assigns PLACING, DONE, keeps, sl_topology_plan;
     ensures plan: PlanBounded; ensures state: OwnInRange && FitsInRange; */
 bool sl_placement_find(void)
 {
@@ -181,6 +198,7 @@ bool sl_placement_find(void)
     for (uint32_t i = 0; i < SL_TOPOLOGY_SETS_MAX; i++) {
         done[i] = false;
     }
+    keeps = sl_placement_keeps_places();
     bool found = place_all();
     sl_placement_clear_own();
     if (found) {

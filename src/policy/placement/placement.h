@@ -22,6 +22,7 @@ enum sl_placement_miss {
     SL_PLACEMENT_STALE,       /* replacement: it has pods on another site that was deleted:
                                * `domain` */
     SL_PLACEMENT_NO_TREE,     /* no flavor with topology, or several, were assigned */
+    SL_PLACEMENT_ELASTIC,     /* pods of an elastic job cannot be made to stay together */
     SL_PLACEMENT_FULL         /* more rows than a plan can have */
 };
 
@@ -39,6 +40,8 @@ struct sl_placement_question { /* a question that replaces names all sets that h
     sl_workload_id workload;
     bool empty;    /* as if no workload had booked anything */
     bool replaces; /* only pods on failed sites move */
+    bool keeps; /* pods stay on the places that `old` has booked, if all of these are there still */
+    sl_workload_id old;
     uint32_t set_count;
     struct sl_placement_set sets[SL_TOPOLOGY_SETS_MAX]; /* ascending by pod_set */
 };

@@ -13,8 +13,9 @@
   predicate HoldsReady{L} = AssumedInRange && TopologyInv;
 */
 
-/* Does sl_topology_plan fit into the capacities that assumed.h shows? Linear in its rows. */
+/* Does sl_topology_plan fit into the capacities that assumed.h shows, but for the pods that `old` (SL_NO_ID: none) has
+ * there, whose place its workload takes? Linear in its rows, and those of `old`. */
 /*@ requires ready: HoldsReady && PlanBounded; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures ready: HoldsReady; */
-bool sl_placement_holds(void);
+bool sl_placement_holds(sl_workload_id old);
 #endif

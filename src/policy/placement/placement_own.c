@@ -54,6 +54,57 @@ static bool is_asked(void)
     return sl_placement_question.set_count >= 2 || sl_placement_question.replaces;
 }
 
+/* As if so much were free, which others cannot have. */
+/*@ requires own: OwnInRange && OwnListed; terminates \true; exits \false; assigns SL_OWN, own;
+    ensures own: OwnInRange && OwnListed; */
+static void give(struct sl_booking booking)
+{
+    if (booking.site >= SL_SITES_MAX || booking.measure >= SL_MEASURES_MAX || booking.amount <= 0 ||
+        booking.amount > SL_AMOUNT_MAX || own.count >= OWN_MAX) {
+        return;
+    }
+    uint32_t capacity = booking.measure * SL_SITES_MAX + booking.site;
+    int64_t least = booking.amount - SL_AMOUNT_UNLIMITED;
+    sl_placement_own[capacity] = sl_placement_own[capacity] > least
+                                     ? sl_placement_own[capacity] - booking.amount
+                                     : -SL_AMOUNT_UNLIMITED;
+    sl_placement_has_own = true;
+    own.capacities[own.count] = capacity;
+    own.count++;
+}
+
+/*@ requires ready: OwnInRange && OwnListed && BlocksSound; terminates \true; exits \false;
+    assigns SL_OWN, own; ensures own: OwnInRange && OwnListed; */
+void sl_placement_free_booked(sl_workload_id id)
+{
+    uint32_t count = sl_booking_count(id);
+    /*@
+      loop invariant own: OwnInRange && OwnListed;
+      loop assigns i, SL_OWN, own;
+      loop variant count - i;
+    */
+    for (uint32_t i = 0; i < count; i++) {
+        give(sl_booking_at(id, i));
+    }
+}
+
+/*@ requires ready: TakesSound && OwnInRange && OwnListed; terminates \true; exits \false;
+    assigns SL_OWN, own; ensures own: OwnInRange && OwnListed; */
+void sl_placement_take_pods(sl_site_id site, uint32_t pods)
+{
+    if (site >= SL_SITES_MAX || pods == 0) {
+        return;
+    }
+    /*@
+      loop invariant own: OwnInRange && OwnListed;
+      loop assigns i, SL_OWN, own;
+      loop variant SL_TAKES_MAX - i;
+    */
+    for (uint32_t i = 0; i < sl_placing.takes.count && i < SL_TAKES_MAX; i++) {
+        take(site, sl_placing.takes.of[i].measure, sl_placing.takes.of[i].per_pod, pods);
+    }
+}
+
 /*@ requires ready: spot < SL_SPOTS_MAX && FitsInRange && TakesSound && OwnInRange;
     requires own: OwnListed;
     terminates \true; exits \false; assigns SL_OWN, own; ensures own: OwnInRange && OwnListed; */

@@ -193,25 +193,6 @@ static void ask_even(uint32_t count)
 
 /* --- new places ------------------------------------------------------------------------------- */
 
-/* What was chosen is taken, and stays. */
-/*@ requires ready: ReplaceReady && ChosenSound; terminates \true; exits \false;
-    assigns sl_hidden, SL_OWN; ensures ready: ReplaceReady; */
-static void stand_chosen(void)
-{
-    /*@
-      loop invariant ready: ReplaceReady;
-      loop assigns i, sl_hidden, SL_OWN;
-      loop variant sl_chosen.count - i;
-    */
-    for (uint32_t i = 0; i < sl_chosen.count; i++) {
-        uint32_t spot = sl_chosen.spots[i];
-        if (sl_fit_pods[spot] > 0) {
-            sl_placement_take_own(spot, false);
-            sl_standing_add(spot, sl_fit_pods[spot]);
-        }
-    }
-}
-
 /* So many pods, in there; whether slices are broken there decides what slices they come in. */
 /*@ requires ready: ReplaceReady; terminates \true; exits \false; assigns FILLED;
     ensures ready: ReplaceReady; */
@@ -226,7 +207,7 @@ static bool fill(uint32_t count, sl_domain_id within, bool broken)
     if (!sl_placement_set_count(count) || !sl_placement_one()) {
         return false;
     }
-    stand_chosen();
+    sl_standing_take_chosen();
     return true;
 }
 
@@ -341,26 +322,6 @@ static bool fill_gaps(void)
     return missing == 0 || fill(missing, common_domain(), false);
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
-/*@ requires set: set < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
-    assigns sl_hidden, sl_chosen, sl_placement_failure; */
-static bool put_standing(uint32_t set)
-{
-    sl_standing_choose();
-    /*@
-      loop assigns i, sl_hidden, sl_placement_failure;
-      loop variant sl_chosen.count - i;
-    */
-    for (uint32_t i = 0; i < sl_chosen.count; i++) {
-        uint32_t spot = sl_chosen.spots[i];
-        if (!sl_placement_put(set, sl_spot_domain[spot], sl_standing_pods(spot))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /*@ terminates \true; exits \false; assigns FILLED, SL_SPOTS, GAPS, gap_count, asked; */
 bool sl_placement_replace(uint32_t set)
 {
@@ -368,7 +329,7 @@ bool sl_placement_replace(uint32_t set)
         return false;
     }
     note_slices();
-    bool found = sort_out_all() && fill_gaps() && put_standing(set);
+    bool found = sort_out_all() && fill_gaps() && sl_standing_put(set);
     ask_as_noted();
     if (found) {
         sl_placement_head(set, false);

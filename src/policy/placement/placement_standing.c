@@ -20,8 +20,8 @@ static int64_t sums[SL_SPOTS_MAX];          /* all 0 between uses */
   predicate SumsInRange{L} = \forall integer s; 0 <= s < SL_SPOTS_MAX ==> IsFit(sums[s]);
 */
 
-/*@ requires standing: StandingSound; terminates \true; exits \false; assigns STANDING;
-    ensures standing: StandingSound; */
+/*@ requires list: StandingSound; terminates \true; exits \false; assigns STANDING;
+    ensures list: StandingSound; */
 void sl_standing_add(uint32_t spot, int64_t pods)
 {
     if (standing_pods[spot] == 0 && standing.count < SL_DOMAINS_MAX) {
@@ -31,12 +31,12 @@ void sl_standing_add(uint32_t spot, int64_t pods)
     standing_pods[spot] = sl_counts_bounded(standing_pods[spot] + pods);
 }
 
-/*@ requires standing: StandingSound; terminates \true; exits \false; assigns STANDING;
-    ensures standing: StandingSound; */
+/*@ requires list: StandingSound; terminates \true; exits \false; assigns STANDING;
+    ensures list: StandingSound; */
 void sl_standing_clear(void)
 {
     /*@
-      loop invariant standing: StandingSound;
+      loop invariant list: StandingSound;
       loop assigns i, standing_pods[0 .. SL_SPOTS_MAX - 1];
       loop variant standing.count - i;
     */
@@ -46,20 +46,20 @@ void sl_standing_clear(void)
     standing.count = 0;
 }
 
-/*@ requires standing: StandingSound; terminates \true; exits \false; assigns \nothing; */
+/*@ requires list: StandingSound; terminates \true; exits \false; assigns \nothing; */
 int64_t sl_standing_pods(uint32_t spot)
 {
     return standing_pods[spot];
 }
 
-/*@ requires standing: StandingSound; terminates \true; exits \false; assigns \nothing; */
+/*@ requires list: StandingSound; terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_standing_first(void)
 {
     return standing.count > 0 ? standing.spots[0] : SL_NO_ID;
 }
 
-/*@ requires standing: StandingSound; terminates \true; exits \false; assigns sl_hidden, sl_chosen;
-    ensures standing: StandingSound; */
+/*@ requires list: StandingSound; terminates \true; exits \false; assigns sl_hidden, sl_chosen;
+    ensures list: StandingSound; */
 void sl_standing_choose(void)
 {
     sl_chosen.count = standing.count;
@@ -73,6 +73,47 @@ void sl_standing_choose(void)
         sl_chosen.spots[i] = standing.spots[i];
     }
     sl_placement_sort_chosen();
+}
+
+/* --- what is found for the others ----------------------------------------------------------------- */
+
+/*@ requires list: StandingSound; requires ready: CountsReady && ChosenSound; terminates \true;
+    exits \false; assigns sl_hidden, STANDING, SL_OWN;
+    ensures list: StandingSound; ensures ready: CountsReady; */
+void sl_standing_take_chosen(void)
+{
+    /*@
+      loop invariant ready: CountsReady && StandingSound;
+      loop assigns i, sl_hidden, STANDING, SL_OWN;
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
+        uint32_t spot = sl_chosen.spots[i];
+        if (sl_fit_pods[spot] > 0) {
+            sl_placement_take_own(spot, false);
+            sl_standing_add(spot, sl_fit_pods[spot]);
+        }
+    }
+}
+
+/*@ requires list: StandingSound; requires set: set < SL_TOPOLOGY_SETS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_chosen, sl_placement_failure;
+    ensures list: StandingSound; */
+bool sl_standing_put(uint32_t set)
+{
+    sl_standing_choose();
+    /*@
+      loop invariant ready: StandingSound && ChosenSound;
+      loop assigns i, sl_hidden, sl_placement_failure;
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
+        uint32_t spot = sl_chosen.spots[i];
+        if (!sl_placement_put(set, sl_spot_domain[spot], sl_standing_pods(spot))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
@@ -91,7 +132,7 @@ static uint32_t spot_above(uint32_t spot, uint32_t depth)
 /* How many pods are in each domain of the level; with `clear` back to zero. */
 /*@ requires ready: PlacingSound && StandingSound && SumsInRange; terminates \true; exits \false;
     assigns SUMS; ensures sums: SumsInRange; */
-static void sum_standing(uint32_t depth, bool clear)
+static void sum_up(uint32_t depth, bool clear)
 {
     /*@
       loop invariant sums: SumsInRange;
@@ -110,7 +151,7 @@ static void sum_standing(uint32_t depth, bool clear)
 sl_domain_id sl_standing_broken(struct sl_topology_layer layer, uint32_t more, sl_domain_id own)
 {
     uint32_t found = SL_NO_ID;
-    sum_standing(layer.depth, false);
+    sum_up(layer.depth, false);
     /*@
       loop invariant found: found < SL_SPOTS_MAX || found == SL_NO_ID;
       loop assigns i, found;
@@ -124,6 +165,6 @@ sl_domain_id sl_standing_broken(struct sl_topology_layer layer, uint32_t more, s
             found = spot;
         }
     }
-    sum_standing(layer.depth, true);
+    sum_up(layer.depth, true);
     return found != SL_NO_ID ? sl_spot_domain[found] : SL_NO_ID;
 }

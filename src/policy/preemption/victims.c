@@ -131,7 +131,10 @@ bool sl_victims_suffice(bool may_borrow)
     if (!sl_preemption_question.places) {
         return true;
     }
-    return sl_preemption_question.placed ? sl_placement_holds() : sl_placement_find();
+    if (!sl_preemption_question.placed) {
+        return sl_placement_find();
+    }
+    return sl_placement_holds(sl_placement_question.keeps ? sl_placement_question.old : SL_NO_ID);
 }
 
 /* --- sparing --------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ bool sl_shape_topology_equal(uint32_t set_a, uint32_t set_b)
 {
     struct sl_topology_request a = sl_topology_request_of(set_a);
     struct sl_topology_request b = sl_topology_request_of(set_b);
-    return a.asked == b.asked && a.together == b.together && a.level == b.level &&
-           a.mask == b.mask && a.rank_group == b.rank_group && same_layers(a, b) &&
-           same_requests(a, b);
+    return a.asked == b.asked && a.elastic == b.elastic && a.together == b.together &&
+           a.level == b.level && a.mask == b.mask && a.rank_group == b.rank_group &&
+           same_layers(a, b) && same_requests(a, b);
 }

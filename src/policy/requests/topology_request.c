@@ -14,6 +14,7 @@ struct layer {
 struct record {
     bool given;
     bool asked;
+    bool elastic;
     enum sl_together together;
     sl_level_id level;
     sl_mask_id mask;
@@ -121,6 +122,7 @@ static void copy_head(uint32_t pod_set, struct sl_topology_request request)
 {
     records[pod_set] = (struct record){.given = true,
                                        .asked = request.asked,
+                                       .elastic = request.elastic,
                                        .together = request.together,
                                        .level = request.level,
                                        .mask = request.mask,
@@ -170,6 +172,7 @@ struct sl_topology_request sl_topology_request_of(uint32_t pod_set)
     request.together = records[pod_set].together;
     request.level = records[pod_set].level;
     request.asked = records[pod_set].asked;
+    request.elastic = records[pod_set].elastic;
     request.mask = records[pod_set].mask;
     request.rank_group = records[pod_set].rank_group;
     request.layer_count = records[pod_set].layer_count;

@@ -26,6 +26,7 @@ struct sl_topology_request {
     enum sl_together together;
     sl_level_id level;    /* with REQUIRED and PREFERRED; else SL_NO_ID */
     bool asked;           /* the spec asks for topology in some way (also: for slices alone) */
+    bool elastic;         /* of an elastic job, whose pods may be more while they run */
     uint32_t layer_count; /* slices, outermost first */
     struct {
         sl_level_id level;

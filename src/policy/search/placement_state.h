@@ -174,6 +174,14 @@ void sl_placement_sort_chosen(void);
 /*@ requires ready: spot < SL_SPOTS_MAX && FitsInRange && TakesSound && OwnInRange;
     terminates \true; exits \false; assigns sl_hidden, SL_OWN; ensures own: OwnInRange; */
 void sl_placement_take_own(uint32_t spot, bool leader);
+/* So many pods of the pod set in question are on the site. */
+/*@ requires ready: TakesSound && OwnInRange; terminates \true; exits \false;
+    assigns sl_hidden, SL_OWN; ensures own: OwnInRange; */
+void sl_placement_take_pods(sl_site_id site, uint32_t pods);
+/* What the workload has booked counts as free. */
+/*@ requires ready: OwnInRange && BlocksSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_OWN; ensures own: OwnInRange; */
+void sl_placement_free_booked(sl_workload_id id);
 /* Nothing is taken any more by the sets placed so far. */
 /*@ requires own: OwnInRange; terminates \true; exits \false; assigns sl_hidden, SL_OWN;
     ensures own: OwnInRange; */
@@ -210,4 +218,24 @@ void sl_placement_write(void);
     assigns sl_hidden, sl_placement_failure, sl_placing, sl_chosen, SL_FITS, SL_SPOTS, SL_OWN;
     ensures ready: OwnInRange && FitsInRange; */
 bool sl_placement_replace(uint32_t set);
+
+/* --- pods of the slice before: placement_keep.c --- */
+/* Do the pods of sl_placement_question.old stay where they are? Not if one of its places was closed. */
+/*@ requires ready: BlocksSound; terminates \true; exits \false; assigns \nothing; */
+bool sl_placement_keeps_places(void);
+/* What they take of capacities is taken from now on, and what was booked for them is not. */
+/*@ requires ready: OwnInRange && TopologyInv; terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, sl_placing, SL_SPOTS, SL_OWN; ensures own: OwnInRange; */
+void sl_placement_take_kept(void);
+/* Has the set of the question pods that stay? */
+/*@ requires ready: BlocksSound; terminates \true; exits \false; assigns \nothing; */
+bool sl_placement_has_kept(uint32_t set);
+/* All rows of a set: those that stay, the last ones left out where there are too many, and new ones where there are too
+ * few. */
+/*@ requires set: set < SL_TOPOLOGY_SETS_MAX;
+    requires ready: OwnInRange && FitsInRange && TopologyInv && AssumedInRange;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, sl_placing, sl_chosen, SL_FITS, SL_SPOTS, SL_OWN;
+    ensures ready: OwnInRange && FitsInRange; */
+bool sl_placement_keep(uint32_t set);
 #endif

@@ -77,7 +77,7 @@ static void test_beside_places_nobody_goes_for_a_free_host(void **state)
     (void)state;
     struct world w = begin(HOSTS * CPU_A_HOST);
     place_on(w, 2);
-    assert_true(sl_placement_holds());
+    assert_true(sl_placement_holds(SL_NO_ID));
     assert_int_equal(sl_preemption_spare_beside_places(), 0);
     assert_untouched(w);
 }
@@ -98,7 +98,7 @@ static void test_beside_places_all_stay_victims_where_the_places_do_not_hold(voi
     struct world w = begin(HOSTS * CPU_A_HOST);
     place_on(w, 0);
     sl_topology_plan.sets[0].requests[0].per_pod = CPU_A_HOST + 1;
-    assert_false(sl_placement_holds());
+    assert_false(sl_placement_holds(SL_NO_ID));
     assert_int_equal(sl_preemption_spare_beside_places(), 2);
     assert_int_equal(sl_victims.workloads[0], w.holders[0]);
     assert_int_equal(sl_victims.workloads[1], w.holders[1]);
