@@ -127,6 +127,8 @@ struct sl_workload_entry {
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
     struct sl_slice slice;
+    uint32_t family;      /* of variants, plus one; 0: it is none (requests/families.h) */
+    char *variant_flavor; /* NULL: it is none, or nothing says of which flavor */
 };
 
 struct sl_queued_decision {
@@ -191,6 +193,8 @@ struct sl_engine {
     sl_workload_id *granted;  /* in the running cycle, where checks depend on flavors */
     sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
     uint32_t granted_count, restless_count;
+    uint32_t *family_sizes; /* of variants, by family */
+    uint32_t family_cap;
     sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */
     void (*follow)(struct sl_engine *, sl_workload_id, const struct sl_transition *, int64_t);
     char *lent;                 /* the last name given out by sl_engine_next_touched */

@@ -10,22 +10,6 @@
 
 /* --- features that there are not --------------------------------------------------------------- */
 
-/* Variants of one Workload. */
-static bool admits_concurrently(const struct conf_case *c)
-{
-    const struct sl_json *objects = sl_json_get(c->root, "objects");
-    for (size_t i = 0; i < sl_json_len(objects); i++) {
-        const struct sl_json *o = sl_json_at(objects, i);
-        const struct sl_json *owner = sl_json_path(o, "metadata.ownerReferences.0");
-        if (sl_json_path(o, "spec.concurrentAdmissionPolicy") != NULL ||
-            (strcmp(sl_json_path_text(o, "kind", ""), "Workload") == 0 &&
-             strcmp(sl_json_path_text(owner, "kind", ""), "Workload") == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool claims_devices(const struct conf_case *c)
 {
     const struct sl_json *objects = sl_json_get(c->root, "objects");
@@ -55,9 +39,6 @@ static bool spans_clusters(const struct conf_case *c)
 
 const char *conf_skip_reason(const struct conf_case *c)
 {
-    if (admits_concurrently(c)) {
-        return "variants of concurrent admission";
-    }
     if (claims_devices(c)) {
         return "dynamic resource allocation";
     }

@@ -299,7 +299,7 @@ static struct sl_json *job_of(const struct sl_json *wl, enum sl_kind *kind)
     *kind = owner == NULL ? SL_KIND_COUNT
                           : sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
                                                 sl_json_path_text(owner, "kind", ""));
-    if (*kind == SL_KIND_COUNT) {
+    if (*kind == SL_KIND_COUNT || *kind == SL_KIND_WORKLOAD) { /* that of its variants is no job */
         return NULL;
     }
     struct sl_json *job =

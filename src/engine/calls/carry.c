@@ -14,6 +14,7 @@
 #include "policy/placement/placement.h"
 #include "policy/queues/queues.h"
 #include "policy/preemption/restraint.h"
+#include "policy/requests/migration_limit.h"
 #include "policy/requests/preemption_gate.h"
 #include "policy/fair/shares.h"
 #include "policy/topology/tolerances.h"

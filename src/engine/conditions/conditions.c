@@ -154,6 +154,7 @@ static const char *const evict_sentences[] = {
     [SL_EVICT_NODE_FAILURES] =
         "Workload was evicted as there was no replacement for unhealthy node(s)",
     [SL_EVICT_DEACTIVATED] = "The workload is deactivated",
+    [SL_EVICT_FLAVOR_MIGRATION] = "Evicted due to migration to more favorable resource flavor",
 };
 static const char *const requeue_sentences[] = {
     [SL_REQUEUE_REACTIVATED] = "The workload was reactivated",
@@ -299,6 +300,9 @@ static const char *waiting_sentence(const struct sl_json *status, const struct s
     static const char type[] = "QuotaReserved";
     const struct sl_workload *w = v->record;
     const char *evicted = sl_json_path_text(find(status, "Evicted"), "message", "");
+    if (w->pending_reason == SL_PENDING_EVALUATION && sl_words_has_waiting(v->words, w)) {
+        return sl_words_waiting(v->words, w);
+    }
     if (w->pending_reason == SL_PENDING_EVALUATION && !sl_condition_check_objects(w)) {
         if (is(status, "Evicted", "True") && w->evicted != SL_EVICT_DEACTIVATED &&
             (is(status, type, "True") || says(status, type, evicted))) {
@@ -324,7 +328,8 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     enum sl_pending_reason pending = v->record->pending_reason;
     const char *reason = v->granular ? sl_condition_pending_reason(v->record)
                                      : sl_condition_legacy_reason(v->record, v->queue_to_blame);
-    if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
+    if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL &&
+        !sl_words_has_waiting(v->words, v->record)) {
         return; /* nothing was decided yet */
     }
     char message[SL_MESSAGE_SIZE];

@@ -178,6 +178,13 @@ void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
     out[0] = '\0';
+    if (reason == SL_PREEMPT_FLAVOR_MIGRATION) {
+        add(out,
+            "Evicted to accommodate a workload (UID: %s) due to migration to more favorable "
+            "resource flavor",
+            e->uid);
+        return;
+    }
     add(out, "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s", e->uid,
         e->job_uid == NULL ? "UNKNOWN" : e->job_uid, rules[reason]);
     add(out, "; preemptor path: ");
@@ -231,6 +238,10 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
         add(out, "%s", sl_message_outsider);
     } else if (sl_cycle_outcome.overtaken) {
         add(out, "Workload no longer fits after processing another workload");
+    } else if (sl_cycle_outcome.variant == SL_VARIANT_COMES_LATER) {
+        add(out, "A more favorable variant is already admitted");
+    } else if (sl_cycle_outcome.variant == SL_VARIANT_BELOW_LIMIT) {
+        add(out, "Target flavor is below LastAcceptableFlavorName");
     } else if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
         add(out, "%s", sl_status_text(sl_cycle_outcome.status));
@@ -243,7 +254,8 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
         add(out, "%s", sl_condition_gate_closed);
     } else if (sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS) {
         sl_message_from_assignment(g, out);
-        add(out, "%sPending the preemption of %u workload(s)", out[0] == '\0' ? "" : ". ",
+        add(out, "%sPending the %s of %u workload(s)", out[0] == '\0' ? "" : ". ",
+            sl_cycle_outcome.variant == SL_VARIANT_MIGRATES ? "migration" : "preemption",
             sl_cycle_outcome.victim_count);
     } else {
         sl_message_from_assignment(g, out);

@@ -55,16 +55,22 @@ static bool has_details(enum sl_pending_reason reason)
     return reason == SL_PENDING_NO_MATCHING_FLAVOR || reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
            reason == SL_PENDING_WAITING_FOR_QUOTA || reason == SL_PENDING_TOPOLOGY_FAILED ||
            reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED ||
-           reason == SL_PENDING_PREEMPTED_WORKLOADS || reason == SL_PENDING_GATED;
+           reason == SL_PENDING_PREEMPTED_WORKLOADS || reason == SL_PENDING_GATED ||
+           reason == SL_PENDING_EVALUATION; /* a variant that another keeps waiting */
+}
+
+bool sl_words_has_waiting(const struct sl_words *words, const struct sl_workload *record)
+{
+    SL_PRE(words != NULL && record != NULL);
+    return words->waiting != NULL && words->waiting[0] != '\0' &&
+           words->waits_for == record->pending_reason && has_details(record->pending_reason);
 }
 
 const char *sl_words_waiting(const struct sl_words *words, const struct sl_workload *record)
 {
     SL_PRE(words != NULL && record != NULL);
-    enum sl_pending_reason reason = record->pending_reason;
-    return words->waiting != NULL && words->waits_for == reason && has_details(reason)
-               ? words->waiting
-               : sl_condition_pending_sentence(record);
+    return sl_words_has_waiting(words, record) ? words->waiting
+                                               : sl_condition_pending_sentence(record);
 }
 
 /* What is said of an eviction, with more in it than the standard sentence has; NULL = nothing. */
@@ -72,7 +78,7 @@ static const char *detail(const struct sl_words *words, enum sl_evict_reason rea
 {
     bool has = reason == SL_EVICT_ADMISSION_CHECK || reason == SL_EVICT_PREEMPTED ||
                reason == SL_EVICT_NODE_FAILURES || reason == SL_EVICT_DEACTIVATED ||
-               reason == SL_EVICT_PODS_READY_TIMEOUT;
+               reason == SL_EVICT_PODS_READY_TIMEOUT || reason == SL_EVICT_FLAVOR_MIGRATION;
     return has && words->stopped_by == reason ? words->stopping : NULL;
 }
 

@@ -24,6 +24,8 @@ void sl_words_fini(struct sl_words *words); /* nothing is said any more */
 struct sl_words sl_words_copy(const struct sl_words *words);
 
 /* What is said of that record. Waiting: it is pending. Stopping: it was evicted, or will be deactivated. */
+/* Has waiting: more than the standard sentence. */
+bool sl_words_has_waiting(const struct sl_words *words, const struct sl_workload *record);
 const char *sl_words_waiting(const struct sl_words *words, const struct sl_workload *record);
 void sl_words_stopping(const struct sl_words *words, const struct sl_workload *record,
                        char out[static SL_MESSAGE_SIZE]);

@@ -223,7 +223,7 @@ static void count_eviction(struct sl_json *status, const struct sl_json *workloa
 
 /* Refused by a cycle, not for what its queues are: only then is it worth saying what it asked for.
  */
-static bool refused_by_cycle(const struct sl_workload *record, bool queue_to_blame)
+static bool refused_by_cycle(const struct sl_workload *record, const struct sl_condition_view *v)
 {
     switch (record->pending_reason) {
     case SL_PENDING_NO_MATCHING_FLAVOR:
@@ -234,9 +234,11 @@ static bool refused_by_cycle(const struct sl_workload *record, bool queue_to_bla
     case SL_PENDING_PODS_READY:
         return true;
     case SL_PENDING_MISCONFIGURED:
-        return !queue_to_blame;
+        return !v->queue_to_blame;
     case SL_PENDING_GATED:
         return sl_condition_preemption_gated(record);
+    case SL_PENDING_EVALUATION:
+        return sl_words_has_waiting(v->words, record);
     default:
         return false;
     }
@@ -267,7 +269,7 @@ static void write_resource_requests(struct sl_engine *g, struct sl_json *status,
         sl_json_remove(status, "resourceRequests");
         return;
     }
-    if (record->phase != SL_PHASE_PENDING || !refused_by_cycle(record, v->queue_to_blame) ||
+    if (record->phase != SL_PHASE_PENDING || !refused_by_cycle(record, v) ||
         sl_requests_read(g, workload, requests, &count, NULL) != SL_CODE_OK) {
         return;
     }

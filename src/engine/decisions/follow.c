@@ -20,6 +20,7 @@
 #include "engine/records/tenants.h"
 #include "engine/topology/topology_out.h"
 #include "policy/cycle/cycle.h"
+#include <string.h>
 
 #define STOP_MS_MAX 600000 /* for the job of an evicted workload to stop, before it is reported */
 
@@ -175,13 +176,14 @@ static struct sl_admission *admission_from_assignment(void)
 /* It waits for the workloads that it has just preempted: each of them names the preemptor and the reason. */
 static void follow_victims(struct sl_engine *g, int64_t now_ms)
 {
-    g->preemptor = sl_cycle_outcome.workload;
+    bool migrates = sl_cycle_outcome.variant == SL_VARIANT_MIGRATES; /* nobody is preempted */
+    g->preemptor = migrates ? SL_NO_ID : sl_cycle_outcome.workload;
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
         char text[SL_MESSAGE_SIZE];
         sl_workload_id id = sl_cycle_evicted.workloads[i];
         struct sl_transition did = {.from = sl_cycle_evicted.from[i], .to = SL_PHASE_EVICTED};
         sl_message_from_preemption(g, id, sl_cycle_evicted.reasons[i], text);
-        sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PREEMPTED, text);
+        sl_words_say_stopping(&g->workloads[id].words, sl_workloads[id].evicted, text);
         sl_follow(g, id, &did, now_ms);
     }
     g->preemptor = SL_NO_ID;
@@ -239,11 +241,17 @@ static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_decide_saying(g, id, SL_DECIDE_UNPLACED, text, now_ms);
 }
 
+/* Pending evaluation is also what a workload is that was never tried: then only the words of its variants' wait are news. */
 static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[SL_MESSAGE_SIZE];
-    if (sl_cycle_outcome.did.news[SL_CHANGED_REASON]) {
-        sl_message_from_outcome(g, text);
+    const char *told = g->workloads[id].words.waiting;
+    bool news = sl_cycle_outcome.did.news[SL_CHANGED_REASON];
+    if (!news && sl_cycle_outcome.reason != SL_PENDING_EVALUATION) {
+        return;
+    }
+    sl_message_from_outcome(g, text);
+    if (news || told == NULL || strcmp(told, text) != 0) {
         sl_words_say_waiting(&g->workloads[id].words, sl_workloads[id].pending_reason, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }
@@ -282,7 +290,7 @@ static void follow_outcome(struct sl_engine *g, int64_t now_ms)
     case SL_CYCLE_PENDING:
         follow_pending(g, id, now_ms);
         sl_waiting_update(g, id);
-        if (sl_cycle_evicted.count > 0) {
+        if (sl_cycle_evicted.count > 0 && sl_cycle_outcome.variant == SL_VARIANT_FREE) {
             sl_restrain_note_preemptor(g, id);
         }
         break;

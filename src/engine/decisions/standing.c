@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "engine/quota/accounts.h"
 #include "engine/calls/call.h"
+#include "engine/requests/families.h"
 #include "engine/conditions/conditions.h"
 #include "engine/topology/constraints.h"
 #include "engine/decisions/follow.h"
@@ -164,6 +165,7 @@ static void attach(struct sl_engine *g, sl_workload_id id, sl_qnode_id qnode, in
     struct sl_workload_entry *e = &g->workloads[id];
     if (e->request_at != qnode) {
         e->request_at = qnode;
+        sl_family_update(g, id, now_ms);
         (void)sl_constraints_request(g, id, NULL, qnode, now_ms);
     }
     struct sl_order_key key = sl_standing_key(g, id);
@@ -353,6 +355,7 @@ void sl_standing_rerequest(struct sl_engine *g, sl_qnode_id qnode, int64_t now_m
                 sl_workloads[id].phase != SL_PHASE_FINISHED) {
                 /* It leaves the company of those it was like: after it has become unlike them. */
                 (void)sl_constraints_request(g, id, NULL, qnode, now_ms);
+                sl_family_update(g, id, now_ms);
                 sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
             }
         }

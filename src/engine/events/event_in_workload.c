@@ -16,6 +16,7 @@
 #include "engine/events/boost.h"
 #include "engine/events/gates.h"
 #include "engine/calls/call.h"
+#include "engine/requests/families.h"
 #include "engine/topology/constraints.h"
 #include "engine/records/event_in.h"
 #include "engine/decisions/follow.h"
@@ -395,6 +396,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_job(&g->workloads[id], object);
     sl_slice_take(g, id, object, now_ms);
     take_queue(g, id, object, now_ms);
+    sl_family_take(g, id, object, now_ms);
     take_priority(g, id, object, now_ms);
     sl_reclaim_take(g, id, object, now_ms);
     enum sl_code code = take_requests(g, id, object, now_ms, e);

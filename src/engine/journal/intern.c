@@ -29,6 +29,7 @@ static const uint32_t capacities[SL_INTERN_CLASS_COUNT] = {
     [SL_INTERN_WORKLOAD] = SL_WORKLOADS_MAX,
     [SL_INTERN_ACCOUNT] = SL_ACCOUNTS_MAX,
     [SL_INTERN_LEVEL] = 4096,
+    [SL_INTERN_FAMILY] = SL_WORKLOADS_MAX,
 };
 
 struct sl_intern *sl_intern_new(void)

@@ -17,7 +17,8 @@ enum sl_intern_class {
     SL_INTERN_CHECK,
     SL_INTERN_WORKLOAD,
     SL_INTERN_ACCOUNT,
-    SL_INTERN_LEVEL, /* label keys of nodes */
+    SL_INTERN_LEVEL,  /* label keys of nodes */
+    SL_INTERN_FAMILY, /* of variants, by the UID of the Workload that owns them */
     SL_INTERN_CLASS_COUNT
 };
 

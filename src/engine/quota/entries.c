@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
 #include "engine/calls/call.h"
+#include "engine/requests/families.h"
 #include "engine/topology/constraints.h"
 #include "engine/quota/quotas.h"
 #include "engine/conditions/released.h"
@@ -231,6 +232,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     struct sl_local_queue *q = e->queue;
+    sl_family_leave(g, id, now_ms);
     sl_workload_unlist(g, id);
     sl_workload_hold(g, e, SL_NO_ID);
     sl_constraints_release(g, e);

@@ -133,6 +133,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_given_back_free(g);
     sl_mem_free(g->touched);
     sl_mem_free(g->granted);
+    sl_mem_free(g->family_sizes);
     sl_mem_free(g->restless);
     sl_mem_free(g->lent);
     sl_mem_free(g);

@@ -8,8 +8,7 @@
 
 /*@
   requires index:      index < SL_USAGE_CELLS_MAX;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              \nothing;
   ensures  result:     \result <==> \exists integer j; 0 <= j < index &&
                          sl_plan.usage[j].cell == sl_plan.usage[index].cell;
@@ -317,7 +316,8 @@ static enum sl_status apply(bool ask)
 
 enum sl_status sl_commit_apply(void)
 {
-    enum sl_status status = sl_commit_check();
+    bool alone = sl_variants_holder(sl_plan.workload) == SL_NO_ID;
+    enum sl_status status = alone ? sl_commit_check() : SL_REFUSED_VARIANT;
     return status == SL_OK ? apply(true) : status;
 }
 

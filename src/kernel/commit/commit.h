@@ -12,11 +12,12 @@
 #include "kernel/base/plan.h"
 #include "kernel/base/status.h"
 #include "kernel/ledger/trail.h"
+#include "kernel/commit/variants.h"
 #include "kernel/base/types.h"
 
 #include "specs/commit.acsl"
 
-/* Would sl_plan be accepted? No effect. */
+/* Would sl_plan be accepted, but for other variants of its workload? No effect. */
 /*@
   requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   requires inv:        CellsLinked && LimitsInRange && UsageInRange;
@@ -65,6 +66,7 @@ enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  checked:    \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable);
+  ensures  variant:    \result == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>

@@ -17,6 +17,7 @@
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  ready:      \result == SL_OK && ask ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
+  ensures  variant:    \result == SL_OK && ask ==> \old(Alone(sl_plan.workload));
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
@@ -38,6 +39,7 @@ static enum sl_status commit_quota(bool ask)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  ready:      \result == SL_OK && ask ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
+  ensures  variant:    \result == SL_OK && ask ==> \old(Alone(sl_plan.workload));
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);

@@ -29,6 +29,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
                          PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
+  ensures  variant:    \result == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  alone:      \result == SL_OK && sl_topology_plan.set_count == 0 ==> TopologySame{Pre,Post};
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
                          sl_topology_plan.workload == sl_plan.workload &&

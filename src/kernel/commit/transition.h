@@ -68,6 +68,7 @@ struct sl_transition sl_transition_event(struct sl_event ev) SL_MUST_CHECK;
   ensures  moved:      \result.status == SL_OK ==>
                          \result.from == SL_PHASE_PENDING && PhaseReserved(\result.to);
   ensures  ready:      \result.status == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
+  ensures  variant:    \result.status == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result.status == SL_OK ==> LimitsKept{Pre,Post};
   ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);

@@ -123,7 +123,9 @@ struct sl_verdict sl_guard_preempt(struct sl_event ev)
     if (ev.reason == SL_PREEMPT_NONE || ev.reason >= SL_PREEMPT_REASONS) {
         return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
     }
-    return sl_guard_step(SL_STEP_PREEMPT, SL_EVICT_PREEMPTED);
+    return sl_guard_step(SL_STEP_PREEMPT, ev.reason == SL_PREEMPT_FLAVOR_MIGRATION
+                                              ? SL_EVICT_FLAVOR_MIGRATION
+                                              : SL_EVICT_PREEMPTED);
 }
 
 struct sl_verdict sl_guard_job_stopped(struct sl_event ev)

@@ -156,7 +156,9 @@ static void note_marks(struct sl_event ev, enum sl_step step)
 {
     sl_workload_id id = ev.workload;
     if (ev.kind == SL_EV_PREEMPT) {
-        sl_workloads[id].preempted = (enum sl_preempt_reason)ev.reason;
+        sl_workloads[id].preempted = ev.reason == SL_PREEMPT_FLAVOR_MIGRATION
+                                         ? SL_PREEMPT_NONE
+                                         : (enum sl_preempt_reason)ev.reason;
     }
     if (ev.kind == SL_EV_FINISH) {
         sl_workloads[id].finished = (enum sl_finish_reason)ev.reason;

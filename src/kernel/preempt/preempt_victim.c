@@ -128,7 +128,7 @@ static enum sl_status check_victim(uint32_t index)
     if (id >= SL_WORKLOADS_MAX) {
         return SL_REFUSED_UNKNOWN_WORKLOAD;
     }
-    if (reason == SL_PREEMPT_NONE || reason >= SL_PREEMPT_REASONS) {
+    if (reason == SL_PREEMPT_NONE || reason >= SL_PREEMPT_FLAVOR_MIGRATION) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
     if (is_victim(id, index) || !sl_lifecycle_holds_quota(id) || !allowed_usage(id)) {

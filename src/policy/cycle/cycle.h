@@ -58,6 +58,14 @@ enum sl_recomputed {
     SL_RECOMPUTED_SKIPPED /* there are none, or they are not enough */
 };
 
+/* It is a variant of a workload of which another holds quota. */
+enum sl_variant_wait {
+    SL_VARIANT_FREE,        /* it is none, or no other does */
+    SL_VARIANT_COMES_LATER, /* the other comes first */
+    SL_VARIANT_BELOW_LIMIT, /* it fits and comes first, and may not take the other's place */
+    SL_VARIANT_MIGRATES     /* it takes the other's place once that has stopped */
+};
+
 struct sl_cycle_outcome {
     sl_workload_id workload;
     uint32_t generation;
@@ -71,6 +79,7 @@ struct sl_cycle_outcome {
     bool overlaps;                 /* its victims are those of others of this cycle */
     bool skipped_preemption;       /* it would have preempted but for these (metrics) */
     enum sl_recomputed recomputed;
+    enum sl_variant_wait variant;
     uint32_t victim_count;   /* the workloads that it waits for, including those that were being
                             * evicted before */
     enum sl_place place;     /* where it is now: HOLDING, HEAP or INADMISSIBLE */

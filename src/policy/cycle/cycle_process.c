@@ -203,12 +203,16 @@ static void note_grant(sl_workload_id id)
 }
 
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
-    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan.workload;
+    exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan.workload;
     ensures ready: DecisionReady; */
 static void serve(uint32_t entry)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
     fill_plan(entry);
+    if (sl_cycle_variant_moves(entry)) {
+        return;
+    }
     sl_cycle_commit(entry);
     if (sl_cycle_outcome.status != SL_OK) {
         sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA ||
@@ -239,7 +243,7 @@ static void leave_out_held(uint32_t entry)
 /* Unless it has to wait for the pods of others. */
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound && PlanBounded;
     terminates \true; exits \false;
-    assigns ENDED, SL_SETTLED, SL_SERVED, SL_PASS_TIMERS, sl_topology_plan;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, SL_PASS_TIMERS, sl_topology_plan;
     ensures ready: DecisionReady && PlanBounded; */
 static void serve_when_ready(uint32_t entry)
 {
@@ -251,19 +255,6 @@ static void serve_when_ready(uint32_t entry)
         return;
     }
     serve(entry);
-}
-
-/*@ requires ready: StepReady && sl_cycle_evicted.count <= SL_VICTIMS_MAX; terminates \true;
-    exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
-    ensures ready: StepReady; */
-static void settle_evicted(void)
-{
-    /*@ loop invariant ready: StepReady;
-        loop assigns i, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
-        loop variant sl_cycle_evicted.count - i; */
-    for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
-        sl_queues_settle(sl_cycle_evicted.workloads[i], sl_cycle_now_ms);
-    }
 }
 
 /* Evict its victims, or refuse that whole. */
@@ -295,7 +286,7 @@ static void preempt(uint32_t entry)
         return;
     }
     sl_cycle_promise_rest(entry);
-    settle_evicted();
+    sl_cycle_settle_evicted();
     if (sl_cycle_evicted.count != 0) {
         sl_cycle_progress(sl_entries[entry].root);
     }
@@ -400,6 +391,9 @@ void sl_cycle_process(uint32_t entry)
     }
     sl_cycle_begin_outcome(id);
     sl_cycle_begin_capacity();
+    if (sl_cycle_variant_waits()) {
+        return;
+    }
     enum sl_recheck fits = sl_cycle_recheck(entry);
     if (fits == SL_RECHECK_FULL || !sl_cycle_replaces_still(entry)) {
         skip(entry);

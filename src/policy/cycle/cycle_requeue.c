@@ -165,7 +165,7 @@ void sl_cycle_put_back(enum sl_back why)
     if (why == SL_BACK_PREEMPTING) {
         sl_flavors_forget(id);
         sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);
-        if (sl_cycle_evicted.count != 0) {
+        if (sl_cycle_evicted.count != 0 && sl_cycle_outcome.variant != SL_VARIANT_MIGRATES) {
             sl_heads_count_eviction(id);
         }
     }

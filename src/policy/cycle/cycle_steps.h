@@ -27,6 +27,27 @@ void sl_cycle_begin_outcome(sl_workload_id id);
     ensures ready: StepReady && sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 void sl_cycle_put_back(enum sl_back why);
 
+/* --- cycle_variants.c: the workload of the outcome at hand is a variant of one of which another holds quota (the kernel's
+ * variants.h). Does it wait for that, since it comes later? Then it is put back. */
+/*@ requires ready: StepReady && sl_cycle_outcome.workload < SL_WORKLOADS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_cycle_outcome, SL_TOLD;
+    ensures ready: StepReady && sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
+bool sl_cycle_variant_waits(void);
+/* It fits, and sl_plan is filled. Does another hold quota, so that it moves, or may not? Then it is put back. */
+/*@ requires ready: StepReady && ListsInv && PromisesValid && PromisesListed && ScratchZero &&
+      EntriesInv && EntryKnown(entry) && AssignmentSound && sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_HELD, SL_EVICTED;
+    ensures ready: StepReady && ListsInv && PromisesValid && PromisesListed && ScratchZero &&
+      EntriesInv && sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
+    ensures not: \result == 0 ==> sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
+bool sl_cycle_variant_moves(uint32_t entry);
+/* Those that are evicted just now are in the places that they ought to be. */
+/*@ requires ready: StepReady && sl_cycle_evicted.count <= SL_VICTIMS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    ensures ready: StepReady; */
+void sl_cycle_settle_evicted(void);
+
 /* Is what the outcome at hand says of what is in the way something else than the one before said?
  * Finer than its reason: which flavors, and how much is missing. */
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns sl_hidden; */

@@ -73,6 +73,7 @@ bool sl_cycle_tells_news(sl_workload_id id, enum sl_back why)
     if (why == SL_BACK_SKIPPED ||
         (why == SL_BACK_PREEMPTING && sl_cycle_outcome.victim_count == 0)) {
         sum = mixed(sum, sl_cycle_outcome.overlaps ? 1u : 0u);
+        sum = mixed(sum, (uint64_t)sl_cycle_outcome.variant);
     } else if (why == SL_BACK_NO_FIT || why == SL_BACK_NO_VICTIMS || why == SL_BACK_PREEMPTING) {
         sum = mixed(sum, sum_of_details());
     }

@@ -415,7 +415,7 @@ static void test_preempt_victim_without_a_reason_is_refused(void **state)
     victim(low);
     sl_preempt_plan.reasons[0] = SL_PREEMPT_NONE;
     assert_refused(w, SL_REFUSED_BAD_ARGUMENT);
-    sl_preempt_plan.reasons[0] = (enum sl_preempt_reason)SL_PREEMPT_REASONS;
+    sl_preempt_plan.reasons[0] = SL_PREEMPT_FLAVOR_MIGRATION;
     assert_refused(w, SL_REFUSED_BAD_ARGUMENT);
 }
 

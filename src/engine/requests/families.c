@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "engine/requests/families.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/calls/call.h"
+#include "engine/requests/allowed.h"
+#include "kernel/commit/variants.h"
+#include "policy/requests/migration_limit.h"
+#include <string.h>
+
+const struct sl_json *sl_family_parent(const struct sl_json *workload)
+{
+    const struct sl_json *refs = sl_json_path(workload, "metadata.ownerReferences");
+    for (size_t i = 0; i < sl_json_len(refs); i++) {
+        if (sl_object_ref_is(sl_json_at(refs, i), SL_KIND_WORKLOAD)) {
+            return sl_json_at(refs, i);
+        }
+    }
+    return NULL;
+}
+
+/* A queue with variants has one resource group. SL_NO_ID: it does not offer this flavor. */
+static uint32_t position(const struct sl_engine *g, sl_qnode_id qnode, const char *flavor)
+{
+    const struct sl_qnode_entry *n = qnode == SL_NO_ID ? NULL : g->qnodes[qnode];
+    sl_flavor_id id = sl_intern_find(g->names, SL_INTERN_FLAVOR, flavor);
+    if (n == NULL || n->quotas.group_count == 0 || id == SL_NO_ID) {
+        return SL_NO_ID;
+    }
+    const struct sl_group *group = &n->quotas.groups[0];
+    for (uint32_t i = 0; i < group->flavor_count; i++) {
+        if (group->flavors[i] == id) {
+            return i;
+        }
+    }
+    return SL_NO_ID;
+}
+
+/* --- families --------------------------------------------------------------------------------- */
+
+static uint32_t family_of(const struct sl_workload_entry *e)
+{
+    return e->family == 0 ? SL_NO_ID : e->family - 1;
+}
+
+static void drop_from_family(struct sl_engine *g, struct sl_workload_entry *e)
+{
+    uint32_t family = family_of(e);
+    if (family != SL_NO_ID && --g->family_sizes[family] == 0) {
+        sl_intern_drop(g->names, SL_INTERN_FAMILY, family);
+    }
+    e->family = 0;
+}
+
+static void enter_family(struct sl_engine *g, struct sl_workload_entry *e, const char *parent_uid,
+                         int64_t now_ms)
+{
+    uint32_t family = sl_name_take(g, SL_INTERN_FAMILY, parent_uid, now_ms);
+    SL_ASSERT(family != SL_NO_ID); /* there may be as many as workloads */
+    g->family_sizes =
+        sl_mem_reach(g->family_sizes, &g->family_cap, 64, family, sizeof *g->family_sizes);
+    g->family_sizes[family]++;
+    e->family = family + 1;
+}
+
+/* The first of the flavors that it is allowed. */
+static char *flavor_new(const struct sl_engine *g, const struct sl_json *object)
+{
+    const char *allowed = sl_allowed_flavors(g, object);
+    if (allowed == NULL) {
+        return NULL;
+    }
+    allowed += strspn(allowed, " ");
+    return sl_mem_text_n(allowed, strcspn(allowed, ", "));
+}
+
+void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                    int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    struct sl_workload_entry *e = &g->workloads[id];
+    const char *uid = g->settings.concurrent_admission
+                          ? sl_json_path_text(sl_family_parent(object), "uid", "")
+                          : "";
+    const char *was =
+        e->family == 0 ? "" : sl_intern_name(g->names, SL_INTERN_FAMILY, family_of(e));
+    if (strcmp(uid, was) != 0) {
+        drop_from_family(g, e);
+        if (uid[0] != '\0') {
+            enter_family(g, e, uid, now_ms);
+        }
+    }
+    sl_mem_free(e->variant_flavor);
+    e->variant_flavor = e->family == 0 ? NULL : flavor_new(g, object);
+    sl_family_update(g, id, now_ms);
+}
+
+/* Where nothing says which flavor it is a variant of, or its queue lacks that, it comes last. */
+void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    const struct sl_workload_entry *e = &g->workloads[id];
+    uint32_t family = family_of(e);
+    uint32_t rank = e->variant_flavor == NULL || e->queue == NULL
+                        ? SL_NO_ID
+                        : position(g, e->queue->cluster_queue, e->variant_flavor);
+    rank = rank == SL_NO_ID ? SL_VARIANTS_MAX : rank;
+    bool same = family == SL_NO_ID
+                    ? sl_variants_family(id) == SL_NO_ID
+                    : sl_variants_family(id) == family && sl_variants_rank(id) == rank;
+    if (!same &&
+        sl_call(g, now_ms, variant, .workload = id, .family = family, .rank = rank) != SL_OK) {
+        sl_expect(g, now_ms, variant, .workload = id, .family = SL_NO_ID, .rank = 0);
+    }
+}
+
+void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    struct sl_workload_entry *e = &g->workloads[id];
+    drop_from_family(g, e);
+    sl_mem_free(e->variant_flavor);
+    e->variant_flavor = NULL;
+    sl_family_update(g, id, now_ms);
+}
+
+/* --- the policy of a queue -------------------------------------------------------------------- */
+
+void sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
+                     int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    const struct sl_json *policy = g->settings.concurrent_admission
+                                       ? sl_json_path(object, "spec.concurrentAdmissionPolicy")
+                                       : NULL;
+    const char *last =
+        sl_json_path_text(policy, "migration.constraints.lastAcceptableFlavorName", "");
+    uint32_t limit = SL_NO_ID;
+    if (strcmp(sl_json_path_text(policy, "migration.mode", ""), "RetainFirstAdmission") == 0) {
+        limit = 0;
+    } else if (last[0] != '\0' && position(g, qnode, last) != SL_NO_ID) {
+        limit = position(g, qnode, last) + 1;
+    }
+    if (sl_migration_limit(qnode) != limit) {
+        sl_tell(g, now_ms, migration_limit, .cluster_queue = qnode, .limit = limit);
+    }
+}
