@@ -50,6 +50,10 @@ void sim_elastic_make(const struct sim *s, struct sl_json *job, struct sim_chanc
         sl_json_set_int(sl_json_path(job, "spec"), "completions",
                         pods + sim_chance_below(c, PODS_MAX));
     }
+    if (s->has_topology && sim_chance_of(c, 30)) { /* then it has pods */
+        sl_json_set_text(sl_json_path_make(job, "spec.template.metadata.annotations"),
+                         "kueue.x-k8s.io/podset-unconstrained-topology", "true");
+    }
     if (sim_chance_of(c, 25)) {
         sl_json_set_text(notes, "sluice.dev/run-for", FOR_EVER);
         sl_json_remove(sl_json_path(job, "metadata.labels"),
