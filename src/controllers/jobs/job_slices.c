@@ -19,16 +19,14 @@ bool sl_job_is_elastic(const struct sl_jobs *j, const struct sl_framework *f,
     return j->rules.elastic && f->elastic && sl_is_elastic(job) && sl_job_prebuilt(job) == NULL;
 }
 
-void sl_job_slices_observe(struct sl_jobs *j, const struct sl_framework *f,
-                           const struct sl_json *wl, bool deleted)
+void sl_job_slices_observe(struct sl_jobs_of *of, const struct sl_json *wl, bool deleted)
 {
-    SL_PRE(f != NULL);
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    if (f->elastic && sl_is_elastic(wl)) {
+    if (of != NULL && of->f->elastic && sl_is_elastic(wl)) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
-        sl_job_children_put(j->slices, sl_json_path_text(owner, "uid", ""), sl_object_uid(wl), key,
-                            !deleted);
+        sl_job_children_put(of->all->slices, sl_json_path_text(owner, "uid", ""), sl_object_uid(wl),
+                            key, !deleted);
     }
 }
 

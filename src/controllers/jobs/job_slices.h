@@ -10,9 +10,8 @@
 /* May that job of that kind change its number of pods while it runs? */
 bool sl_job_is_elastic(const struct sl_jobs *j, const struct sl_framework *f,
                        const struct sl_json *job);
-/* A Workload of such jobs was seen or deleted. */
-void sl_job_slices_observe(struct sl_jobs *j, const struct sl_framework *f,
-                           const struct sl_json *wl, bool deleted);
+/* A Workload was seen or deleted that is for one of those jobs; NULL: for none that is managed. */
+void sl_job_slices_observe(struct sl_jobs_of *of, const struct sl_json *wl, bool deleted);
 /* Is a slice of the job known? */
 bool sl_job_slices_known(const struct sl_jobs *j, const struct sl_json *job);
 /* Has it slices by one of which it may run? *unread: one of them cannot be read now. */

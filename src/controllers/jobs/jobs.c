@@ -408,9 +408,7 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
     bool awaited = is_awaited(j, wl, of != NULL, deleted);
-    if (of != NULL) {
-        sl_job_slices_observe(j, of->f, wl, deleted);
-    }
+    sl_job_slices_observe(of, wl, deleted);
     sl_job_owners_observe(j, wl, deleted);
     if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
