@@ -11,11 +11,14 @@
 #include "engine/decisions/standing.h"
 #include "engine/events/revive.h"
 #include "engine/records/event_in.h"
+#include "engine/requests/requests.h"
 #include "engine/state.h"
 #include "engine/turn/valid.h"
 #include "policy/queues/queues.h"
 #include "policy/verdicts/backoff.h"
 #include <string.h>
+
+#define ELASTIC "kueue.x-k8s.io/elastic-job"
 
 static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
 {
@@ -76,7 +79,20 @@ static bool holds_quota(sl_workload_id id)
     return phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
 }
 
-/* Its queue and its limit may change until quota is reserved, and so until that is written. */
+/* Of an elastic job: for other numbers of pods than the object asks for by now, of which fewer may have been given back. */
+static bool asks_for_others(const struct sl_engine *g, sl_workload_id id,
+                            const struct sl_json *live)
+{
+    const struct sl_admission *a = g->workloads[id].admission;
+    const char *elastic = sl_object_annotation(live, ELASTIC);
+    bool differs = false;
+    for (uint32_t i = 0; a != NULL && i < a->pod_set_count && elastic != NULL; i++) {
+        differs = differs || sl_requests_pods_left(g, live, i) != a->counts[i];
+    }
+    return differs && g->settings.elastic_jobs && strcmp(elastic, "true") == 0;
+}
+
+/* Its queue, its limit and, of an elastic job, its pods may change until quota is reserved, and so until that is written. */
 static bool is_stale(const struct sl_engine *g, const struct sl_decision *d,
                      const struct sl_json *live)
 {
@@ -84,7 +100,8 @@ static bool is_stale(const struct sl_engine *g, const struct sl_decision *d,
            !sl_condition_true(live, "QuotaReserved") &&
            (strcmp(sl_json_path_text(live, "spec.queueName", ""),
                    g->workloads[d->workload].queue->name) != 0 ||
-            sl_workloads[d->workload].execution_ms_max != sl_event_limit_ms(live));
+            sl_workloads[d->workload].execution_ms_max != sl_event_limit_ms(live) ||
+            asks_for_others(g, d->workload, live));
 }
 
 /* A slice that has taken the place of another may end that now. */

@@ -247,6 +247,42 @@ static void test_slices_a_refused_reservation_leaves_the_old_one(void **state)
     expect_replaced();
 }
 
+/* Its job changes between the decision and the write, down and up again: what was given back by then is not granted. */
+static void test_slices_a_reservation_for_other_pods_is_decided_again(void **state)
+{
+    (void)state;
+    static const int counts[] = {7, 9};
+    struct sl_json *patch, *o;
+    run_old();
+    o = world_new_workload("team", "new", "lq", 10, "1");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), SL_SLICE_ANNOTATION, "team/old");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), "kueue.x-k8s.io/elastic-job",
+                     "true");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    struct sl_decision d;
+    assert_true(sl_engine_next_decision(w.engine, &d));
+    d.ns = "team";
+    d.name = "new";
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_error e = {0};
+        o = sl_json_clone(world_workload(&w, "new"));
+        sl_json_set_int(sl_json_at(sl_json_path(o, "spec.podSets"), 0), "count", counts[i]);
+        sl_json_set_int(sl_json_get(o, "metadata"), "generation", sl_object_generation(o) + 1);
+        (void)world_put(&w, SL_KIND_WORKLOAD, o, &e);
+        assert_int_equal(sl_engine_write(w.engine, &d, world_workload(&w, "new"), &patch),
+                         SL_TO_WRITE_STALE);
+    }
+    (void)world_answer(&w, &d, SL_CODE_CONFLICT);
+    read_again_if_wanted();
+    assert_int_equal(held("old"), 6000);
+    assert_int_equal(held("new"), 0);
+    sl_engine_show(w.engine, world_workload(&w, "new"), w.now_ms);
+    world_pass(&w, 60000);
+    expect_replaced();
+    assert_int_equal(held("new"), 9000);
+}
+
 static void test_slices_one_that_is_gone_leaves_the_old_one(void **state)
 {
     (void)state;
@@ -410,6 +446,7 @@ int main(void)
         TEST(test_slices_a_restart_ends_what_was_replaced),
         TEST(test_slices_the_end_is_written_after_the_reservation),
         TEST(test_slices_a_refused_reservation_leaves_the_old_one),
+        TEST(test_slices_a_reservation_for_other_pods_is_decided_again),
         TEST(test_slices_one_that_is_gone_leaves_the_old_one),
         TEST(test_slices_one_that_gives_up_leaves_the_old_one),
         TEST(test_slices_without_an_old_one_are_like_any_other),
