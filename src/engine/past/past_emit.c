@@ -10,6 +10,7 @@
 #include "kernel/ledger/cells.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
+#include "policy/requests/preemption_gate.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -213,6 +214,33 @@ static sl_qnode_id qnode_of(sl_workload_id id)
     return sl_outsiders_is(id) ? SL_NO_ID : sl_queues_queue_of(id);
 }
 
+/* Which gates it has is not in the core: it gets one for all of them. */
+static void set_preemption_gate(struct sl_json *workload, bool closed)
+{
+    static const char *const places[] = {"spec", "status"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_json *gate = sl_json_new_map();
+        struct sl_json *gates = sl_json_new_list();
+        sl_json_set_text(gate, "name", "past");
+        if (i == 1) {
+            sl_json_set_text(gate, "position", closed ? "Closed" : "Open");
+        }
+        sl_json_append(gates, gate);
+        sl_json_set(sl_json_path_make(workload, places[i]), "preemptionGates", gates);
+    }
+}
+
+struct sl_json *sl_emit_workload_new(struct sl_taking *t, sl_workload_id id)
+{
+    struct sl_taken_workload *w = sl_emit_workload_state(t, id);
+    struct sl_json *o = sl_past_workload_new(&t->names, id, w->local_queue);
+    w->gated = w->gated || sl_preemption_gate_closed(id);
+    if (w->gated) {
+        set_preemption_gate(o, sl_preemption_gate_closed(id));
+    }
+    return o;
+}
+
 static void emit_workload(struct sl_taking *t, sl_workload_id id)
 {
     struct sl_taken_workload *w = sl_emit_workload_state(t, id);
@@ -242,7 +270,7 @@ static void emit_workload(struct sl_taking *t, sl_workload_id id)
     sl_mem_free(w->local_queue);
     w->local_queue = sl_mem_text(called.data == NULL ? "" : called.data);
     sl_buf_fini(&called);
-    sl_emit(t, "apply", sl_past_workload_new(&t->names, id, w->local_queue));
+    sl_emit(t, "apply", sl_emit_workload_new(t, id));
 }
 
 void sl_emit_all(struct sl_taking *t)

@@ -15,6 +15,7 @@ struct sl_taken_queue {
 };
 struct sl_taken_workload {
     bool dirty, emitted;
+    bool gated;                                   /* a preemption gate of it was closed once */
     int64_t reserved_ms, admitted_ms, evicted_ms; /* as they were emitted last */
     uint32_t account;                             /* plus one; 0 = none */
     char *local_queue;                            /* as it was emitted last */
@@ -52,6 +53,8 @@ const char *sl_emit_key(const struct sl_taking *t, sl_workload_id id);
 void sl_emit_begin(struct sl_taking *t, const char *verb, sl_workload_id id);
 struct sl_taken_queue *sl_emit_queue_state(struct sl_taking *t, sl_qnode_id qnode);
 struct sl_taken_workload *sl_emit_workload_state(struct sl_taking *t, sl_workload_id id);
+/* The workload as it is now. */
+struct sl_json *sl_emit_workload_new(struct sl_taking *t, sl_workload_id id);
 /* It has changed, and is emitted with the next sl_emit_all. */
 void sl_emit_touch_queue(struct sl_taking *t, sl_qnode_id qnode);
 void sl_emit_touch_workload(struct sl_taking *t, sl_workload_id id);

@@ -108,6 +108,8 @@ static void take_apply(struct reading *r, struct sl_json *line)
     bool same = sl_json_equal(sl_json_get(r->past->last, key.data), object);
     bool fresh = true;
     if (is_workload(object)) {
+        bool gated = sl_json_path(object, "spec.preemptionGates") != NULL;
+        r->past->settings.preemption_gates = r->past->settings.preemption_gates || gated;
         struct sl_json *history = enter(r, object, sl_json_path_int(line, "at", 0), &fresh);
         sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
     }

@@ -258,6 +258,8 @@ static sl_workload_id workload_in(const struct sl_call *c)
         return c->set_key.workload;
     case SL_CALL_usage_account:
         return c->usage_account.workload;
+    case SL_CALL_preemption_gate:
+        return c->preemption_gate.workload;
     default:
         return SL_NO_ID;
     }
@@ -399,7 +401,7 @@ static void emit_end(struct sl_taking *t)
     for (sl_workload_id id = 0; id < t->workload_cap; id++) {
         enum sl_phase phase = sl_workloads[id].phase;
         if (t->workloads[id].emitted && phase != SL_PHASE_ABSENT && phase != SL_PHASE_FINISHED) {
-            sl_emit(t, "now", sl_past_workload_new(&t->names, id, t->workloads[id].local_queue));
+            sl_emit(t, "now", sl_emit_workload_new(t, id));
         }
     }
 }
