@@ -9,8 +9,9 @@
 
 #include "base/check.h"
 
-static const char *verb_of(const char *method, bool named, bool watch)
+const char *sl_attributes_verb(const char *method, bool named, bool watch)
 {
+    SL_PRE(method != NULL);
     static const struct {
         const char *method, *named, *all;
     } verbs[] = {{"GET", "get", "list"},       {"HEAD", "get", "list"},
@@ -22,7 +23,7 @@ static const char *verb_of(const char *method, bool named, bool watch)
             return reads && watch ? "watch" : named ? verbs[i].named : verbs[i].all;
         }
     }
-    return ""; /* which no role has */
+    return "";
 }
 
 static void read_path(struct sl_attributes *a, const char *method)
@@ -74,7 +75,8 @@ struct sl_attributes sl_attributes_of(const char *method, const struct sl_attrib
     a.resource = core || (path->count > 3 && strcmp(path->segments[0], "apis") == 0);
     if (a.resource) {
         read_resource(&a, path, core);
-        (void)snprintf(a.verb, sizeof a.verb, "%s", verb_of(method, a.name[0] != '\0', watch));
+        (void)snprintf(a.verb, sizeof a.verb, "%s",
+                       sl_attributes_verb(method, a.name[0] != '\0', watch));
     } else {
         read_path(&a, method);
     }

@@ -23,6 +23,8 @@ struct sl_attributes_path {
     const char *const *segments;
     size_t count;
 };
+/* The verb of a request for a resource, `named` or all of them; "": no role has such a verb. */
+const char *sl_attributes_verb(const char *method, bool named, bool watch);
 struct sl_attributes sl_attributes_of(const char *method, const struct sl_attributes_path *path,
                                       bool watch);
 /* Nothing is changed by it. */

@@ -45,7 +45,7 @@ static struct sl_cel_value foreign(const char *what)
     return (struct sl_cel_value){.type = SL_CEL_IS_FOREIGN, .text = what};
 }
 
-static struct sl_cel_value truth(bool b)
+struct sl_cel_value sl_cel_truth(bool b)
 {
     return (struct sl_cel_value){.type = SL_CEL_IS_BOOL, .number = b};
 }
@@ -71,7 +71,7 @@ static struct sl_cel_value join(struct sl_cel_run *run, const struct sl_cel_node
             broken = v;
         }
     }
-    return broken.type == SL_CEL_IS_NULL ? truth(!decides) : broken;
+    return broken.type == SL_CEL_IS_NULL ? sl_cel_truth(!decides) : broken;
 }
 
 static bool is_map(const struct sl_cel_value *v)
@@ -84,23 +84,23 @@ static struct sl_cel_value equal(const struct sl_cel_value *a, const struct sl_c
 {
     int order;
     if (a->type != b->type) {
-        return truth(false);
+        return sl_cel_truth(false);
     }
     if (a->type == SL_CEL_IS_NULL) {
-        return truth(true);
+        return sl_cel_truth(true);
     }
     if (a->type == SL_CEL_IS_LIST || is_map(a)) {
         return foreign("comparing lists or maps");
     }
-    return truth(sl_cel_compare(a, b, &order) && order == 0);
+    return sl_cel_truth(sl_cel_compare(a, b, &order) && order == 0);
 }
 
 static struct sl_cel_value is_in(struct sl_cel_run *run, const struct sl_cel_value *v,
                                  const struct sl_cel_value *of)
 {
-    struct sl_cel_value found = truth(false);
+    struct sl_cel_value found = sl_cel_truth(false);
     if (is_map(of) && of->type != SL_CEL_IS_DEVICE) {
-        return v->type == SL_CEL_IS_TEXT ? truth(sl_cel_has_member(run, of, v->text))
+        return v->type == SL_CEL_IS_TEXT ? sl_cel_truth(sl_cel_has_member(run, of, v->text))
                                          : sl_cel_no_overload();
     }
     if (of->type != SL_CEL_IS_LIST) {
@@ -129,13 +129,13 @@ static struct sl_cel_value order(enum sl_cel_op op, const struct sl_cel_value *a
     }
     switch (op) {
     case SL_CEL_LESS:
-        return truth(order < 0);
+        return sl_cel_truth(order < 0);
     case SL_CEL_LESS_EQUAL:
-        return truth(order <= 0);
+        return sl_cel_truth(order <= 0);
     case SL_CEL_MORE:
-        return truth(order > 0);
+        return sl_cel_truth(order > 0);
     default:
-        return truth(order >= 0);
+        return sl_cel_truth(order >= 0);
     }
 }
 
@@ -156,7 +156,8 @@ static struct sl_cel_value relate(struct sl_cel_run *run, const struct sl_cel_no
         return order(n->op, &a, &b);
     }
     struct sl_cel_value same = equal(&a, &b);
-    return sl_cel_is_broken(&same) ? same : truth((same.number != 0) == (n->op == SL_CEL_EQUAL));
+    return sl_cel_is_broken(&same) ? same
+                                   : sl_cel_truth((same.number != 0) == (n->op == SL_CEL_EQUAL));
 }
 
 static struct sl_cel_value turn(struct sl_cel_run *run, const struct sl_cel_node *n)
@@ -166,7 +167,7 @@ static struct sl_cel_value turn(struct sl_cel_run *run, const struct sl_cel_node
         return v;
     }
     if (n->op == SL_CEL_NOT) {
-        return v.type == SL_CEL_IS_BOOL ? truth(v.number == 0) : sl_cel_no_overload();
+        return v.type == SL_CEL_IS_BOOL ? sl_cel_truth(v.number == 0) : sl_cel_no_overload();
     }
     if (v.type != SL_CEL_IS_INT) {
         return sl_cel_no_overload();
@@ -228,10 +229,10 @@ static struct sl_cel_value member(struct sl_cel_run *run, const struct sl_cel_no
         return of;
     }
     if (n->op == SL_CEL_HAS && of.type == SL_CEL_IS_NAMES) {
-        return truth(sl_cel_has_member(run, &of, n->text));
+        return sl_cel_truth(sl_cel_has_member(run, &of, n->text));
     }
     struct sl_cel_value v = sl_cel_member(run, &of, n->text);
-    return n->op == SL_CEL_HAS && !sl_cel_is_broken(&v) ? truth(true) : v;
+    return n->op == SL_CEL_HAS && !sl_cel_is_broken(&v) ? sl_cel_truth(true) : v;
 }
 
 /* A list is evaluated where it is used: with the names of that place, and each time. */
@@ -257,7 +258,7 @@ struct sl_cel_value sl_cel_evaluate(struct sl_cel_run *run, const struct sl_cel_
     case SL_CEL_NULL:
         return (struct sl_cel_value){.type = SL_CEL_IS_NULL};
     case SL_CEL_BOOL:
-        return truth(n->number != 0);
+        return sl_cel_truth(n->number != 0);
     case SL_CEL_INT:
         return (struct sl_cel_value){.type = SL_CEL_IS_INT, .number = n->number};
     case SL_CEL_TEXT:

@@ -149,11 +149,6 @@ bool sl_cel_compare(const struct sl_cel_value *a, const struct sl_cel_value *b, 
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static struct sl_cel_value truth(bool b)
-{
-    return (struct sl_cel_value){.type = SL_CEL_IS_BOOL, .number = b};
-}
-
 static struct sl_cel_value whole(int64_t n)
 {
     return (struct sl_cel_value){.type = SL_CEL_IS_INT, .number = n};
@@ -228,8 +223,8 @@ static struct sl_cel_value compare(const char *name, const struct sl_cel_value *
         return sl_cel_no_overload();
     }
     return strcmp(name, "compareTo") == 0       ? whole(order)
-           : strcmp(name, "isGreaterThan") == 0 ? truth(order > 0)
-                                                : truth(order < 0);
+           : strcmp(name, "isGreaterThan") == 0 ? sl_cel_truth(order > 0)
+                                                : sl_cel_truth(order < 0);
 }
 
 static struct sl_cel_value look_in(const char *name, const struct sl_cel_value *a,
@@ -241,11 +236,11 @@ static struct sl_cel_value look_in(const char *name, const struct sl_cel_value *
     size_t a_len = strlen(a->text);
     size_t b_len = strlen(b->text);
     if (strcmp(name, "contains") == 0) {
-        return truth(strstr(a->text, b->text) != NULL);
+        return sl_cel_truth(strstr(a->text, b->text) != NULL);
     }
     bool front = strcmp(name, "startsWith") == 0;
-    return truth(b_len <= a_len &&
-                 memcmp(front ? a->text : a->text + (a_len - b_len), b->text, b_len) == 0);
+    return sl_cel_truth(b_len <= a_len &&
+                        memcmp(front ? a->text : a->text + (a_len - b_len), b->text, b_len) == 0);
 }
 
 struct sl_cel_value sl_cel_call(struct sl_cel_run *run, const struct sl_cel_node *n)

@@ -59,6 +59,7 @@ struct sl_cel_value sl_cel_error(struct sl_cel_run *run, const char *format, ...
     __attribute__((format(printf, 2, 3)));
 const char *sl_cel_keep(struct sl_cel_run *run, const char *text);
 struct sl_cel_value sl_cel_no_overload(void);
+struct sl_cel_value sl_cel_truth(bool b);
 bool sl_cel_is_broken(const struct sl_cel_value *v); /* an error, or foreign */
 
 /* Strict: MAJOR.MINOR.PATCH[-pre][+build]. */

@@ -5,6 +5,7 @@
 #include "cli/pages/access.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "server/attributes.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,21 +23,6 @@ struct attributes {
 };
 
 /* --- attributes ------------------------------------------------------------------------------ */
-
-static const char *resource_verb(const char *method, bool named)
-{
-    static const struct {
-        const char *method, *named, *all;
-    } verbs[] = {{"GET", "get", "list"},       {"HEAD", "get", "list"},
-                 {"POST", "create", "create"}, {"PUT", "update", "update"},
-                 {"PATCH", "patch", "patch"},  {"DELETE", "delete", "deletecollection"}};
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(method, verbs[i].method) == 0) {
-            return named ? verbs[i].named : verbs[i].all;
-        }
-    }
-    return "";
-}
 
 /* How many there are; the last of SEGMENTS_MAX holds all that follows. */
 static size_t cut(char *path, const char *out[static SEGMENTS_MAX])
@@ -83,7 +69,8 @@ static void read_attributes(struct attributes *a, const char *method, const char
     a->kind = s[at];
     a->name = count > at + 1 ? s[at + 1] : "";
     a->subresource = count > at + 2 ? s[at + 2] : "";
-    (void)snprintf(a->verb, sizeof a->verb, "%s", resource_verb(method, a->name[0] != '\0'));
+    (void)snprintf(a->verb, sizeof a->verb, "%s",
+                   sl_attributes_verb(method, a->name[0] != '\0', false));
 }
 
 /* --- the review ------------------------------------------------------------------------------ */
