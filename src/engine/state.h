@@ -208,8 +208,6 @@ uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *n
                       int64_t now_ms);
 /* The workload of that name and UID; SL_NO_ID = it is not known. */
 sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object);
-/* The one that a slice names (decisions/slices.h); SL_NO_ID = none, or one that is not there. */
-sl_workload_id sl_slice_old(const struct sl_engine *g, sl_workload_id id);
 /* --- entries.c: finding, making and dropping the entries above -------------------------------- */
 sl_qnode_id sl_qnode_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
 sl_qnode_id sl_qnode_take(struct sl_engine *g, bool is_cluster_queue, const char *name,

@@ -3,6 +3,7 @@
 
 #include "engine/decisions/slices.h"
 #include "base/check.h"
+#include "engine/records/event_in.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -5,12 +5,14 @@
 #include "engine/past/past_emit.h"
 #include "api/objects/object.h"
 #include "base/mem.h"
+#include "engine/decisions/slices.h"
 #include "engine/past/past_objects.h"
 #include "kernel/commit/commit.h"
 #include "kernel/ledger/cells.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
 #include "policy/requests/preemption_gate.h"
+#include "policy/requests/slices.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -230,10 +232,26 @@ static void set_preemption_gate(struct sl_json *workload, bool closed)
     }
 }
 
+/* As long as it waits: then the other one holds quota, and the core knows of it. */
+static void note_slice(struct sl_taking *t, struct sl_taken_workload *w, sl_workload_id id)
+{
+    sl_qnode_id qnode = qnode_of(id);
+    sl_workload_id old = qnode == SL_NO_ID ? SL_NO_ID : sl_slices_old(id, qnode);
+    if (old != SL_NO_ID && sl_workloads[id].phase == SL_PHASE_PENDING) {
+        sl_mem_free(w->slice_of);
+        w->slice_of = sl_mem_text(sl_emit_key(t, old));
+    }
+}
+
 struct sl_json *sl_emit_workload_new(struct sl_taking *t, sl_workload_id id)
 {
     struct sl_taken_workload *w = sl_emit_workload_state(t, id);
     struct sl_json *o = sl_past_workload_new(&t->names, id, w->local_queue);
+    note_slice(t, w, id);
+    if (w->slice_of != NULL) {
+        sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), SL_SLICE_ANNOTATION,
+                         w->slice_of);
+    }
     w->gated = w->gated || sl_preemption_gate_closed(id);
     if (w->gated) {
         set_preemption_gate(o, sl_preemption_gate_closed(id));

@@ -15,7 +15,8 @@ struct sl_taken_queue {
 };
 struct sl_taken_workload {
     bool dirty, emitted;
-    bool gated;                                   /* a preemption gate of it was closed once */
+    bool gated;     /* a preemption gate of it was closed once */
+    char *slice_of; /* the key of the one whose place it was to take once; NULL = of none */
     int64_t reserved_ms, admitted_ms, evicted_ms; /* as they were emitted last */
     uint32_t account;                             /* plus one; 0 = none */
     char *local_queue;                            /* as it was emitted last */

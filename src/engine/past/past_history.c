@@ -70,6 +70,19 @@ void sl_past_history_note(struct sl_json *history, const struct sl_json *event)
     }
 }
 
+void sl_past_history_one_run(struct sl_json *history, struct sl_json *first)
+{
+    SL_PRE(history != NULL && first != NULL);
+    const struct sl_json *admitted = sl_json_path(first, "anchors.admitted");
+    size_t count = sl_json_len(admitted);
+    if (count > 0 && sl_json_has(history, "finished")) {
+        int64_t ran_ms = sl_json_path_int(history, "finished", 0) -
+                         sl_json_int(sl_json_at(admitted, count - 1), 0);
+        sl_json_set_int(sl_json_path_make(history, "after"), "finish", ran_ms);
+        sl_json_set_int(sl_json_path_make(first, "after"), "finish", ran_ms);
+    }
+}
+
 bool sl_past_history_decide(struct sl_json *history, const struct sl_json *decision)
 {
     SL_PRE(history != NULL && decision != NULL);

@@ -16,6 +16,8 @@ struct sl_json *sl_past_history_new(const char *key, const struct sl_json *objec
                                     int64_t arrived_ms);
 /* An event of it came from outside. */
 void sl_past_history_note(struct sl_json *history, const struct sl_json *event);
+/* The slices of an elastic job are one run of it: with `history` it has just finished, which went on with what `first` began. */
+void sl_past_history_one_run(struct sl_json *history, struct sl_json *first);
 /* A decision about it; false: it is known already, and was only found again by another run. */
 bool sl_past_history_decide(struct sl_json *history, const struct sl_json *decision);
 /* Has that event followed on what happened at that time, in the past? Then it comes by itself. */

@@ -4,8 +4,10 @@
 #include "engine/past/past_react.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
+#include "engine/decisions/slices.h"
 #include "engine/decisions/standing.h"
 #include "engine/past/past_history.h"
+#include "engine/quota/run_times.h"
 #include "kernel/commit/commit.h"
 #include "kernel/ledger/cells.h"
 #include "policy/requests/requests.h"
@@ -98,6 +100,14 @@ static void answer_to_reservation(struct sl_play *p, sl_workload_id id, struct s
     }
 }
 
+/* When the job ends: that of a slice began with its first. Not before the slice is admitted. */
+static int64_t ends_ms(const struct sl_play *p, sl_workload_id id, int64_t runs_ms)
+{
+    int64_t end_ms = sl_run_began_ms(p->g, id) + runs_ms;
+    int64_t least_ms = sl_workloads[id].admitted_at_ms;
+    return end_ms > least_ms ? end_ms : least_ms;
+}
+
 static void answer_to_admission(struct sl_play *p, sl_workload_id id, struct sl_actor *a)
 {
     int64_t at_ms = sl_workloads[id].admitted_at_ms;
@@ -111,7 +121,7 @@ static void answer_to_admission(struct sl_play *p, sl_workload_id id, struct sl_
         arm(p, id, READY, after_ms(a, "ready", p->ready_ms));
     }
     if (runs_ms >= 0 && !as_before(a, "finish", at_ms)) {
-        arm(p, id, ENDS, runs_ms);
+        arm(p, id, ENDS, ends_ms(p, id, runs_ms) - p->now_ms);
     }
 }
 
@@ -169,6 +179,18 @@ static void finish(struct sl_play *p, sl_workload_id id)
     }
 }
 
+/* With the job, what waits to be its next slice ends, too. */
+static void end_job(struct sl_play *p, sl_workload_id id)
+{
+    finish(p, id);
+    for (sl_workload_id slice = sl_slice_next(p->g, id, SL_NO_ID); slice != SL_NO_ID;
+         slice = sl_slice_next(p->g, id, slice)) {
+        if (!sl_workloads[slice].has_admission) {
+            finish(p, slice);
+        }
+    }
+}
+
 static void deactivate(struct sl_play *p, sl_workload_id id)
 {
     p->g->workloads[id].wants_active = false;
@@ -209,8 +231,8 @@ void sl_play_fire(struct sl_play *p, const struct sl_timer *t)
     int64_t runs_ms = sl_past_history_after_ms(a->history, "finish");
     switch (t->kind) {
     case ENDS:
-        if (w->phase == SL_PHASE_ADMITTED && w->admitted_at_ms + runs_ms == t->due_ms) {
-            finish(p, t->id);
+        if (w->phase == SL_PHASE_ADMITTED && ends_ms(p, t->id, runs_ms) == t->due_ms) {
+            end_job(p, t->id);
         }
         break;
     case ANSWERS:
@@ -288,7 +310,7 @@ static void repeat(struct sl_play *p, sl_workload_id id, const char *event,
     bool stops = w->phase == SL_PHASE_EVICTED && same(w->evicted_at_ms, since_ms);
     bool holds = w->has_admission && same(w->reserved_at_ms, since_ms);
     if (strcmp(event, "finish") == 0 && (runs || since_ms < 0)) {
-        finish(p, id);
+        end_job(p, id);
     } else if (strcmp(event, "ready") == 0 && runs) {
         send(p, id, (struct sl_event){.kind = SL_EV_PODS_READY, .index = 1});
     } else if (strcmp(event, "unready") == 0 && runs) {

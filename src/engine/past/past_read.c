@@ -11,9 +11,12 @@
 #include "engine/calls/call.h"
 #include "engine/journal/journal.h"
 #include "engine/journal/journal_image.h"
+#include "engine/decisions/slices.h"
 #include "engine/past/past_history.h"
 #include "engine/past/past_take.h"
 #include <string.h>
+
+#define SLICES_MAX 64u /* of a job, that are joined */
 
 struct reading {
     struct sl_past *past;
@@ -94,6 +97,9 @@ static struct sl_json *enter(struct reading *r, const struct sl_json *object, in
         sl_map_put(r->current, key, (union sl_map_value){.pointer = history});
     }
     set_queue(r, history, object);
+    if (sl_object_annotation(object, SL_SLICE_ANNOTATION) != NULL) {
+        sl_json_set_text(history, "replaces", sl_object_annotation(object, SL_SLICE_ANNOTATION));
+    }
     sl_mem_free(key);
     *fresh = !known;
     return history;
@@ -182,6 +188,18 @@ static void take_look(struct reading *r, struct sl_json *line)
     add_entry(r, line);
 }
 
+/* Nearest first, so that the job's run counts from the first of all. */
+static void join_slices(struct reading *r, struct sl_json *history)
+{
+    struct sl_json *old = history;
+    for (unsigned i = 0; i < SLICES_MAX && old != NULL && sl_json_has(old, "replaces"); i++) {
+        old = history_of(r, sl_json_path_text(old, "replaces", ""));
+        if (old != NULL && !sl_json_has(old, "finished")) {
+            sl_past_history_one_run(history, old);
+        }
+    }
+}
+
 static void take_send(struct reading *r, struct sl_json *line)
 {
     struct sl_json *history = history_of(r, sl_json_path_text(line, "workload", ""));
@@ -190,6 +208,9 @@ static void take_send(struct reading *r, struct sl_json *line)
         return;
     }
     sl_past_history_note(history, line);
+    if (strcmp(sl_json_path_text(line, "event", ""), "finish") == 0) {
+        join_slices(r, history);
+    }
     sl_json_set_text(line, "history", sl_json_path_text(history, "id", ""));
     add_entry(r, line);
 }

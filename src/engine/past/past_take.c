@@ -70,6 +70,7 @@ static void delete_workload(struct sl_taking *t, sl_workload_id id)
         sl_buf_fini(&ns);
     }
     sl_mem_free(w->local_queue);
+    sl_mem_free(w->slice_of);
     *w = sl_taken_unknown;
 }
 
@@ -80,6 +81,9 @@ static void emit_event(struct sl_taking *t, const struct sl_event *ev)
     const struct sl_workload *w = &sl_workloads[id];
     switch (ev->kind) {
     case SL_EV_FINISH:
+        if (ev->reason == SL_FINISH_SLICE_REPLACED) {
+            break; /* that was decided */
+        }
         send(t, id, "finish", w->phase == SL_PHASE_ADMITTED ? w->admitted_at_ms : SL_NEVER);
         sl_buf_text(t->out, "}\n");
         break;
@@ -258,6 +262,8 @@ static sl_workload_id workload_in(const struct sl_call *c)
         return c->set_key.workload;
     case SL_CALL_usage_account:
         return c->usage_account.workload;
+    case SL_CALL_slice:
+        return c->slice.workload;
     case SL_CALL_preemption_gate:
         return c->preemption_gate.workload;
     default:
@@ -413,6 +419,7 @@ static void fini(struct sl_taking *t)
     }
     for (uint32_t i = 0; i < t->workload_cap; i++) {
         sl_mem_free(t->workloads[i].local_queue);
+        sl_mem_free(t->workloads[i].slice_of);
     }
     sl_mem_free(t->queues);
     sl_mem_free(t->workloads);

@@ -4,6 +4,7 @@
 /* Run times: of jobs by their uid, of queues as a mean that forgets. */
 #include "engine/quota/run_times.h"
 #include "base/check.h"
+#include "engine/records/event_in.h"
 
 #define WEIGHT 8u      /* of what was seen before, against what is new */
 #define SLICES_MAX 64u /* of a job, that are looked at */

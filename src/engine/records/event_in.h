@@ -34,6 +34,9 @@ enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *o
                                     int64_t now_ms, struct sl_error *e);
 void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool gone,
                          int64_t now_ms);
+/* name_take.c */
+/* The one that a slice names (decisions/slices.h); SL_NO_ID = none, or one that is not there. */
+sl_workload_id sl_slice_old(const struct sl_engine *g, sl_workload_id id);
 /* event_in_workload.c */
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e);

@@ -4,6 +4,7 @@
 /* Numbers for names, which the core knows instead: given out, and noted in the journal. */
 #include "base/fnv1a.h"
 #include "base/check.h"
+#include "engine/records/event_in.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/journal/journal_names.h"
