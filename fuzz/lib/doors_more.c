@@ -70,7 +70,7 @@ static void bad_topologies(const struct door *d, sl_workload_id id)
 /* Two that ask for the same, but for one thing. */
 static void other_topologies(sl_workload_id a, sl_workload_id b)
 {
-    enum { LAYERS = 2, VARIANTS = 11 };
+    enum { LAYERS = 2, VARIANTS = 12 };
     struct sl_topology_request good = good_demand();
     good.mask = 1;
     good.layer_count = LAYERS;
@@ -89,7 +89,8 @@ static void other_topologies(sl_workload_id a, sl_workload_id b)
         other.layers[1].size += v == 8;
         other.request_count = v == 9 ? 1 : 2;
         other.requests[0].measure = v == 10 ? UNDECLARED : other.requests[0].measure;
-        other.requests[1].per_pod += v == VARIANTS;
+        other.requests[1].per_pod += v == 11;
+        other.elastic = v == VARIANTS;
         CHECK(sl_topology_request_set(b, other) == SL_OK);
         CHECK(sl_shape_equal(a, b) == (v == 0) && sl_shape_equal(b, a) == (v == 0));
     }

@@ -53,6 +53,7 @@ void world_read_settings(struct producer *p)
     s.multi_layer = (rest & 32) != 0;
     s.prefer_affinity = (rest & 64) != 0;
     s.skip_single_pod = (rest & 128) != 0;
+    s.place_slices = (rest & 4) == 0;
     sl_settings = s;
 }
 

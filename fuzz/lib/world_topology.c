@@ -100,6 +100,7 @@ void world_ask_topology(struct producer *p, sl_workload_id id, int64_t cpu)
                                         how % 2 ? SL_TOGETHER_REQUIRED : SL_TOGETHER_PREFERRED,
                                     .level = how & 4 ? LEVEL_RACK : LEVEL_HOST,
                                     .asked = true,
+                                    .elastic = how & 64,
                                     .mask = how & 128 ? how / 4 % 2 : SL_NO_ID,
                                     .rank_group = how & 8 ? 1 : SL_NO_ID,
                                     .request_count = 1};

@@ -1,7 +1,7 @@
 """Elastic jobs with places: pods that run stay on their nodes, and only those that come are placed."""
 import unittest
 from daemon import *
-from test_topology import HOST, TOPOLOGY, Hall, job
+from test_topology import HOST, RACK, TOPOLOGY, Hall, job
 
 ELASTIC = "kueue.x-k8s.io/elastic-job"
 JOBS = "/apis/batch/v1/namespaces/hall/jobs"
@@ -73,6 +73,28 @@ class Placed(Hall):
         self.assertEqual(eventually(refusal, what="refusal of the slice")["reason"], "WaitingForQuota")
         self.assertEqual(self.standing("a"), before)
         self.daemon.kubectl("delete", "job", "b", "-n", "hall")
+        after = self.grown("a", 8)
+        self.assertEqual({uid: after.get(uid) for uid in before}, before)
+
+    def test_a_workload_whose_pods_must_be_together_is_refused_by_name(self):
+        template = job("t", 1, {})["spec"]["template"]
+        for kind in ("required", "preferred"):
+            self.submit({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+                         "metadata": {"name": kind, "namespace": "hall", "annotations": {ELASTIC: "true"}},
+                         "spec": {"queueName": "hall", "podSets": [{"name": "main", "count": 2, "topologyRequest": {kind: RACK},
+                                                                    "template": template}]}})
+            why = eventually(lambda: condition(self.daemon.get(f"{SLICES}/{kind}"), "QuotaReserved"), what="an answer")
+            self.assertEqual((why["status"], why["reason"]), ("False", "TopologyPlacementFailed"))
+            self.assertIn(f"{kind} topology is not supported with ElasticJobsViaWorkloadSlices", why["message"])
+
+    def test_places_are_known_again_after_a_restart(self):
+        self.submit(elastic("a", 4))
+        self.grown("a", 4)
+        self.scale("a", 6)
+        before = self.grown("a", 6)
+        self.daemon.kill()
+        self.daemon.start()
+        self.scale("a", 8)
         after = self.grown("a", 8)
         self.assertEqual({uid: after.get(uid) for uid in before}, before)
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Second passes of the cycle (Kueue's second_pass_queue.go). Flavors and counts are as they were
- * granted, quota is not touched, and no workload is preempted for them; they come before all
- * others. One whose nodes have failed keeps its pods on other nodes. */
+/* Second passes (Kueue's second_pass_queue.go). Flavors, counts and quota are as they were granted, and no workload is
+ * preempted for them; they come before all others. One whose nodes have failed keeps its pods on other nodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/topology/assumed.h"
@@ -111,7 +110,7 @@ static void ask(sl_workload_id id, bool standing)
     sl_placement_question.workload = id;
     sl_placement_question.empty = false;
     sl_placement_question.replaces = standing;
-    sl_placement_question.keeps = false;
+    sl_placement_question.keeps = false; /* of slices, the old one has ended */
     /*@ loop invariant sound: AssignmentSound && asked <= i <= SL_POD_SETS_MAX;
         loop assigns i, asked, record, sl_assignment,
           sl_placement_question.sets[0 .. SL_TOPOLOGY_SETS_MAX - 1];

@@ -7,7 +7,6 @@
 
 #include "kernel/commit/commit.h"
 #include "kernel/ledger/ledger.h"
-#include "kernel/lifecycle/lifecycle.h"
 #include "kernel/commit/place.h"
 #include "kernel/commit/placement.h"
 #include "kernel/preempt/preempt.h"
@@ -15,7 +14,6 @@
 #include "policy/entries/entry_places.h"
 #include "policy/queues/fronts.h"
 #include "policy/queues/passes.h"
-#include "policy/placement/held_places.h"
 #include "policy/queues/readiness.h"
 #include "policy/common/settings.h"
 #include "policy/preemption/tentative.h"
@@ -230,16 +228,6 @@ static void serve(uint32_t entry)
     sl_cycle_outcome.place = sl_place_of(id);
 }
 
-/* Capacities that are kept for it, or made free, are those beyond what the slice that it replaces has. */
-/*@ requires ready: TopologyInv && PlanBounded && entry < SL_ENTRIES_MAX; terminates \true;
-    exits \false; assigns sl_hidden, sl_topology_plan; ensures plan: PlanBounded; */
-static void leave_out_held(uint32_t entry)
-{
-    if (sl_entries[entry].replaces < SL_WORKLOADS_MAX) {
-        sl_held_places_leave_out(sl_entries[entry].replaces);
-    }
-}
-
 /* Unless it has to wait for the pods of others. */
 /*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound && PlanBounded;
     terminates \true; exits \false;
@@ -248,7 +236,7 @@ static void leave_out_held(uint32_t entry)
 static void serve_when_ready(uint32_t entry)
 {
     if (sl_settings.block_until_ready && !sl_readiness_all()) {
-        leave_out_held(entry);
+        sl_cycle_leave_out_held(entry);
         sl_cycle_promise_needs(entry);
         sl_readiness_wait(sl_entries[entry].queue);
         refuse(SL_PENDING_PODS_READY, SL_BACK_SKIPPED);
@@ -327,7 +315,7 @@ static void decide(uint32_t entry, enum sl_recheck fits)
     enum sl_mode mode = sl_entries[entry].mode;
     sl_workload_id id = sl_cycle_outcome.workload;
     if (mode != SL_MODE_FIT) {
-        leave_out_held(entry);
+        sl_cycle_leave_out_held(entry);
     }
     if (mode == SL_MODE_NO_FIT) {
         refuse(sl_entries[entry].reason, SL_BACK_NO_FIT);

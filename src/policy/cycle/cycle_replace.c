@@ -7,6 +7,7 @@
 
 #include "kernel/commit/transition.h"
 #include "policy/entries/entries.h"
+#include "policy/placement/held_places.h"
 #include "policy/queues/passes.h"
 #include "policy/requests/slices.h"
 
@@ -24,6 +25,13 @@ bool sl_cycle_replaces_still(uint32_t entry)
 {
     return sl_entries[entry].replaces ==
            sl_slices_old(sl_entries[entry].workload, sl_entries[entry].queue);
+}
+
+void sl_cycle_leave_out_held(uint32_t entry)
+{
+    if (sl_entries[entry].replaces < SL_WORKLOADS_MAX) {
+        sl_held_places_leave_out(sl_entries[entry].replaces);
+    }
 }
 
 /* False: there are more cells than a workload may use. */

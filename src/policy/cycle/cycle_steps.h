@@ -58,6 +58,11 @@ bool sl_cycle_tells_news(sl_workload_id id, enum sl_back why);
 /*@ requires ready: UsageCountsValid && EntryKnown(entry); terminates \true; exits \false;
     assigns \nothing; */
 bool sl_cycle_replaces_still(uint32_t entry);
+/* Leave out of sl_topology_plan what that slice has: capacities that are kept for the entry, or made free for it, are those
+ * beyond. */
+/*@ requires ready: TopologyInv && PlanBounded && entry < SL_ENTRIES_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_topology_plan; ensures plan: PlanBounded; */
+void sl_cycle_leave_out_held(uint32_t entry);
 /* Commit sl_plan with sl_topology_plan, and finish the slice whose place it takes, where it takes
  * one; sl_cycle_outcome says which. Then the plan's amounts are those of sl_assignment as they are,
  * not what is needed beyond that slice. */

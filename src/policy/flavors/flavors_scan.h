@@ -130,6 +130,14 @@ struct sl_mismatch sl_flavors_mismatch(uint32_t record, sl_flavor_id flavor, uin
     sl_assignment.tree[0 .. SL_POD_SETS_MAX - 1], sl_assignment.delayed[0 .. SL_POD_SETS_MAX - 1], \
         sl_assignment.topology_failure, sl_placement_question
 /* clang-format on */
+/* flavors_slices.c: an elastic job whose pods must, or would rather, be together: is it refused? As in Kueue, where nothing
+ * says which domain more pods would go to. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+bool sl_flavors_cannot_grow(struct sl_topology_request request);
+/* Say in sl_placement_question whose pods stay where they are. */
+/*@ terminates \true; exits \false;
+    assigns sl_placement_question.keeps, sl_placement_question.old; */
+void sl_flavors_name_old(struct sl_topology_request request);
 /* Nothing of sl_assignment is placed, and sl_placement_question asks for nothing. */
 /*@ terminates \true; exits \false; assigns SL_PLACES, sl_topology_plan;
     ensures none: sl_placement_question.set_count == 0 && PlanBounded; */

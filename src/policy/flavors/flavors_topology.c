@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flavor assignment, topology: which flavors a pod set that asks for topology may be given, and the
- * places of all pod sets once they have flavors. In a queue with only topology flavors every pod
- * set asks, be it without saying so. */
+/* Flavor assignment, topology: which flavors a pod set that asks for topology may be given, and the places of all pod sets
+ * once they have flavors. In a queue with only topology flavors every pod set asks, be it without saying so. */
 #include "policy/flavors/flavors_scan.h"
 
 #include "kernel/ledger/ledger.h"
@@ -167,24 +166,6 @@ static void fail(enum sl_placement_miss miss, uint32_t index)
         .miss = miss, .pod_set = index, .tree = SL_NO_ID, .domain = SL_NO_ID};
 }
 
-/* Kueue cannot say where more pods would have to be, should the job grow. */
-/*@ terminates \true; exits \false; assigns \nothing; */
-static bool cannot_grow(struct sl_topology_request request)
-{
-    return sl_settings.place_slices && request.elastic &&
-           (request.together == SL_TOGETHER_REQUIRED || request.together == SL_TOGETHER_PREFERRED);
-}
-
-/* Whose pods stay where they are. */
-/*@ terminates \true; exits \false;
-    assigns sl_placement_question.keeps, sl_placement_question.old; */
-static void name_old(struct sl_topology_request request)
-{
-    sl_placement_question.keeps =
-        sl_settings.place_slices && request.elastic && sl_assignment.replaces != SL_NO_ID;
-    sl_placement_question.old = sl_assignment.replaces;
-}
-
 /* False when it can have no place: see topology_failure. */
 /*@ requires index: index < SL_POD_SETS_MAX && AssignmentSound;
     requires capacity: PlacesAsked && sl_placement_question.set_count <= index;
@@ -193,12 +174,10 @@ static void name_old(struct sl_topology_request request)
 static bool ask_for(uint32_t index, uint32_t record)
 {
     struct sl_topology_request request = sl_topology_request_of(record);
-    bool asks = request.asked;
-    if ((!asks && !queue_only_topology) || sl_assignment.counts[index] == 0) {
+    if ((!request.asked && !queue_only_topology) || sl_assignment.counts[index] == 0) {
         return true;
     }
-    if (cannot_grow(request)) {
-        sl_assignment.tree[index] = SL_NO_ID;
+    if (sl_flavors_cannot_grow(request)) {
         fail(SL_PLACEMENT_ELASTIC, index);
         return false;
     }
@@ -212,9 +191,9 @@ static bool ask_for(uint32_t index, uint32_t record)
         return true;
     }
     sl_placement_question.sets[sl_placement_question.set_count] = (struct sl_placement_set){
-        index, record, sl_assignment.counts[index], sl_assignment.tree[index], !asks};
+        index, record, sl_assignment.counts[index], sl_assignment.tree[index], !request.asked};
     sl_placement_question.set_count++;
-    name_old(request);
+    sl_flavors_name_old(request);
     return true;
 }
 
