@@ -33,7 +33,8 @@ struct sl_qnode_entry {
     bool active;   /* ClusterQueue: workloads may be admitted */
     bool restated; /* stop policy or deletion changed with the object just read */
     bool touched;
-    bool exceeded; /* ClusterQueue: its status says that it holds more than quotas allow */
+    bool has_variants; /* ClusterQueue: it has a concurrentAdmissionPolicy (requests/families.h) */
+    bool exceeded;     /* ClusterQueue: its status says that it holds more than quotas allow */
     enum sl_stop stop;
     sl_qnode_id parent;    /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */

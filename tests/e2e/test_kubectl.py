@@ -222,7 +222,7 @@ class Explain(unittest.TestCase):
 
     def test_defaults_and_fields_without_effect(self):
         self.assertIn("Default: None.", self.explain("clusterqueue.spec.stopPolicy"))
-        self.assertIn("Has no effect: concurrent admission is not", self.explain("clusterqueue.spec.concurrentAdmissionPolicy"))
+        self.assertIn("Has no effect: only the feature gate", self.explain("clusterqueue.spec.concurrentAdmissionPolicy"))
         self.assertIn("Has no effect: jobs are simulated", self.explain("job.spec.backoffLimit"))
 
 

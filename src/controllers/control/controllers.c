@@ -12,6 +12,7 @@
 #include "controllers/control/run_times.h"
 #include "controllers/jobs/job_wish.h"
 #include "controllers/serving/parents.h"
+#include "controllers/variants/variants.h"
 #include "controllers/work/classes.h"
 #include "engine/figures.h"
 #include <string.h>
@@ -54,6 +55,7 @@ struct sl_controllers {
     struct sl_classes classes;
     struct sl_jobs jobs;
     struct sl_parents parents;
+    struct sl_variants variants;
     struct sl_runner runner;
     struct sl_cluster cluster;
     struct sl_capacity capacity;
@@ -131,6 +133,8 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
     sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
     sl_parents_init(&c->parents, &c->jobs, client, c->events);
+    sl_variants_init(&c->variants, sl_engine_admits_concurrently(options->engine), client,
+                     c->events, options->engine);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
     c->cluster.processes = c->cluster.makers.off = options->processes;
@@ -149,6 +153,7 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_capacity_fini(&c->capacity);
     sl_cluster_fini(&c->cluster);
     sl_runner_fini(&c->runner);
+    sl_variants_fini(&c->variants);
     sl_parents_fini(&c->parents);
     sl_jobs_fini(&c->jobs);
     sl_guards_fini(&c->guards);
@@ -348,6 +353,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
         sl_parents_observe(&c->parents, kind, object, deleted);
+        sl_variants_observe(&c->variants, kind, object, deleted);
         sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
         sl_capacity_observe(&c->capacity, kind, object, deleted);
         sl_guards_observe(&c->guards, kind, object, deleted);
@@ -422,6 +428,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     read_again(c, SL_KIND_WORKLOAD, NULL); /* where a write that failed asks for it */
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
     more = sl_parents_step(&c->parents, now_ms, STEP_LIMIT) || more;
+    more = sl_reconciler_step(&c->variants.parents, now_ms, STEP_LIMIT) || more;
     bool looked_at_all = !more;
     more = run_cycles(c, now_ms) || more;
     more = sl_workloads_step(&c->workloads, now_ms, STEP_LIMIT) || more;
@@ -448,6 +455,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_parents_due_ms(&c->parents));
+    due = earlier(due, sl_work_due_ms(c->variants.parents.work));
     due = earlier(due, sl_work_due_ms(c->runner.jobs.work));
     due = earlier(due, sl_reconcilers_due_ms(c->cluster.parts, SL_CLUSTER_PARTS));
     due = earlier(due, sl_reconcilers_due_ms(c->running, c->running_count));

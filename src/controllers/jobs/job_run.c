@@ -373,6 +373,31 @@ void sl_job_start(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
 }
 
+/* A Workload that stands for its variants is known to no engine: what it holds is its variant's, which gives it back after this. */
+static void release_parent(struct sl_job_view *v)
+{
+    struct sl_json *o = sl_json_clone(v->wl);
+    struct sl_json *status = sl_json_path_make(o, "status");
+    int64_t generation = sl_object_generation(o);
+    const char *text =
+        sl_json_path_text(sl_condition_find(v->wl, "Evicted"), "message", "The job was stopped");
+    sl_json_remove(status, "admission");
+    sl_condition_set(status, "QuotaReserved", false, "Pending", text, generation, v->now_ms);
+    sl_condition_set(status, "Admitted", false, "NoReservation", "The workload has no reservation",
+                     generation, v->now_ms);
+    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+}
+
+void sl_job_note_stopped(struct sl_job_view *v)
+{
+    SL_PRE(v != NULL);
+    if (sl_engine_is_parent(v->j->engine, v->wl)) {
+        release_parent(v);
+    } else {
+        sl_engine_job_stopped(v->j->engine, v->wl, v->now_ms);
+    }
+}
+
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
 {
     const struct sl_json *checks = sl_json_path(wl, "status.admissionChecks");

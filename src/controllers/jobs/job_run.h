@@ -41,4 +41,6 @@ struct sl_note sl_job_note(const struct sl_job_view *v, const char *reason, cons
     __attribute__((format(printf, 3, 4)));
 /* An Event about the job. */
 void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message);
+/* Its job has stopped since it was evicted: what it held is given back. */
+void sl_job_note_stopped(struct sl_job_view *v);
 #endif

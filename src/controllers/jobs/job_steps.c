@@ -387,7 +387,7 @@ static void stop_for_eviction(struct sl_job_view *v)
     const struct sl_json *c = sl_condition_find(v->wl, "Evicted");
     if (sl_job_stop(v, SL_STOP_EVICTED, sl_json_path_text(c, "message", "Evicted")) &&
         sl_condition_true(v->wl, "QuotaReserved")) {
-        sl_engine_job_stopped(v->j->engine, v->wl, v->now_ms);
+        sl_job_note_stopped(v);
     }
 }
 

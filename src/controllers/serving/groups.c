@@ -214,7 +214,7 @@ static bool note_stopped(const struct groups *g)
         has_members(v)) {
         return false;
     }
-    sl_engine_job_stopped(v->j->engine, v->wl, v->now_ms);
+    sl_job_note_stopped(v);
     return true;
 }
 

@@ -157,6 +157,7 @@ static const char *const evict_sentences[] = {
     [SL_EVICT_FLAVOR_MIGRATION] = "Evicted due to migration to more favorable resource flavor",
 };
 static const char *const requeue_sentences[] = {
+    [SL_REQUEUE_FLAVOR_MIGRATION] = "The workload made way for another variant",
     [SL_REQUEUE_REACTIVATED] = "The workload was reactivated",
     [SL_REQUEUE_BACKOFF_FINISHED] = "The workload backoff was finished",
     [SL_REQUEUE_CLUSTER_QUEUE_RESTARTED] = "The ClusterQueue was restarted after being stopped",

@@ -208,6 +208,10 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_qnode_entry *n = g->qnodes[e->queue->cluster_queue];
     bool outsider = !namespace_taken(g, n, e->queue->ns);
+    if (sl_family_stands_for_others(g, id)) {
+        detach(g, id, now_ms); /* until it has the label of those that do */
+        return;
+    }
     update_checks(g, id, n, now_ms);
     if (sl_queue_state_restarts(w)) {
         sl_send(g, id, now_ms, .kind = SL_EV_QUEUE_RESTARTED, .reason = w->evicted);

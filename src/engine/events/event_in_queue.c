@@ -132,7 +132,7 @@ enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_js
     const char *cohort = sl_json_path_text(object, "spec.cohortName", "");
     enum sl_code moved = sl_event_parent(g, qnode, cohort, "spec.cohortName", now_ms, e);
     enum sl_code code = sl_event_quotas(g, qnode, object, now_ms, e);
-    sl_family_limit(g, qnode, object, now_ms);
+    changed = sl_family_limit(g, qnode, object, now_ms) || changed;
     code = first_bad(code, read_selector(n, object, &changed, e));
     code = first_bad(code, sl_rules_read_checks(g, n, object, &changed, now_ms, e));
     code = first_bad(code, sl_rules_share(g, qnode, object, now_ms, e));

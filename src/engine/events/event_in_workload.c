@@ -549,6 +549,13 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
         sl_event_drop_workload(g, id, now_ms); /* as at a start */
         id = SL_NO_ID;
     }
+    if (sl_family_is_parent(g, object)) {
+        if (id != SL_NO_ID) {
+            sl_event_drop_workload(g, id, now_ms);
+        }
+        sl_mem_free(key);
+        return SL_CODE_OK;
+    }
     if (id == SL_NO_ID) {
         code = first_sight(g, key, object, now_ms, e);
         id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);

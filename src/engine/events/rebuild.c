@@ -389,6 +389,7 @@ static enum sl_evict_reason evicted_before(const struct sl_json *object)
         enum sl_evict_reason evicted;
     } pairs[] = {{"Preempted", SL_EVICT_PREEMPTED},
                  {"NodeFailures", SL_EVICT_NODE_FAILURES},
+                 {"FlavorMigration", SL_EVICT_FLAVOR_MIGRATION},
                  {"Reactivated", SL_EVICT_DEACTIVATED},
                  {"ClusterQueueRestarted", SL_EVICT_CLUSTER_QUEUE_STOPPED},
                  {"LocalQueueRestarted", SL_EVICT_LOCAL_QUEUE_STOPPED}};

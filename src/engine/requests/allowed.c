@@ -2,15 +2,16 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/allowed.h"
+#include "api/objects/variant.h"
 #include "base/check.h"
 #include <string.h>
-
-#define ANNOTATION "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 const char *sl_allowed_flavors(const struct sl_engine *g, const struct sl_json *workload)
 {
     SL_PRE(g != NULL);
-    return g->settings.concurrent_admission ? sl_object_annotation(workload, ANNOTATION) : NULL;
+    return g->settings.concurrent_admission
+               ? sl_object_annotation(workload, SL_ANNOTATION_ALLOWED_FLAVORS)
+               : NULL;
 }
 
 bool sl_allowed_has(const char *allowed, const char *flavor)

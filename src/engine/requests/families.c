@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/families.h"
+#include "api/objects/variant.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
@@ -9,17 +10,6 @@
 #include "kernel/commit/variants.h"
 #include "policy/requests/migration_limit.h"
 #include <string.h>
-
-const struct sl_json *sl_family_parent(const struct sl_json *workload)
-{
-    const struct sl_json *refs = sl_json_path(workload, "metadata.ownerReferences");
-    for (size_t i = 0; i < sl_json_len(refs); i++) {
-        if (sl_object_ref_is(sl_json_at(refs, i), SL_KIND_WORKLOAD)) {
-            return sl_json_at(refs, i);
-        }
-    }
-    return NULL;
-}
 
 /* A queue with variants has one resource group. SL_NO_ID: it does not offer this flavor. */
 static uint32_t position(const struct sl_engine *g, sl_qnode_id qnode, const char *flavor)
@@ -82,7 +72,7 @@ void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     const char *uid = g->settings.concurrent_admission
-                          ? sl_json_path_text(sl_family_parent(object), "uid", "")
+                          ? sl_json_path_text(sl_variant_parent(object), "uid", "")
                           : "";
     const char *was =
         e->family == 0 ? "" : sl_intern_name(g->names, SL_INTERN_FAMILY, family_of(e));
@@ -128,10 +118,11 @@ void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 
 /* --- the policy of a queue -------------------------------------------------------------------- */
 
-void sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
+bool sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
                      int64_t now_ms)
 {
     SL_PRE(g != NULL);
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     const struct sl_json *policy = g->settings.concurrent_admission
                                        ? sl_json_path(object, "spec.concurrentAdmissionPolicy")
                                        : NULL;
@@ -146,4 +137,34 @@ void sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_jso
     if (sl_migration_limit(qnode) != limit) {
         sl_tell(g, now_ms, migration_limit, .cluster_queue = qnode, .limit = limit);
     }
+    bool had = n->has_variants;
+    n->has_variants = sl_json_type(policy) == SL_JSON_MAP;
+    return had != n->has_variants;
+}
+
+/* --- parents ---------------------------------------------------------------------------------- */
+
+static bool has_variants(const struct sl_engine *g, const struct sl_local_queue *q)
+{
+    return q != NULL && q->cluster_queue != SL_NO_ID && g->qnodes[q->cluster_queue]->has_variants;
+}
+
+bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object)
+{
+    SL_PRE(g != NULL);
+    if (!g->settings.concurrent_admission || sl_variant_parent(object) != NULL) {
+        return false;
+    }
+    return sl_variant_has_parent_label(object) ||
+           (!sl_condition_true(object, "QuotaReserved") &&
+            has_variants(g, sl_local_queue_find(g, sl_object_namespace(object),
+                                                sl_json_path_text(object, "spec.queueName", ""))));
+}
+
+bool sl_family_stands_for_others(const struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL);
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return e->family == 0 && sl_workloads[id].phase == SL_PHASE_PENDING &&
+           has_variants(g, e->queue);
 }

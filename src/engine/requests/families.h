@@ -7,8 +7,12 @@
 #define SL_ENGINE_FAMILIES_H
 #include "engine/state.h"
 
-/* The Workload that owns this one; NULL: it is no variant. */
-const struct sl_json *sl_family_parent(const struct sl_json *workload);
+/* Does it stand for its variants? Those are tried, and it gets what they get by a controller (controllers/variants): the engine does
+ * not know it, and takes no quota for it. One says so by its label, or is no variant in a queue with a
+ * concurrentAdmissionPolicy and holds no quota. */
+bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object);
+/* The same of one that the engine knows: its queue got that policy since. */
+bool sl_family_stands_for_others(const struct sl_engine *g, sl_workload_id id);
 
 /* What its object says, once the entry knows its queue. */
 void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
@@ -18,7 +22,8 @@ void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* Its slot is another's next. */
 void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 
-/* Which variants may take the place of one that is admitted, as a ClusterQueue's object says; after its quotas. */
-void sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
+/* A ClusterQueue's object, after its quotas: has it a concurrentAdmissionPolicy, and which variants may take the place of one
+ * that is admitted? True: its workloads are to be looked at. */
+bool sl_family_limit(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
                      int64_t now_ms);
 #endif

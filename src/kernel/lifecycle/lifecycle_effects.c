@@ -228,7 +228,8 @@ static void queue_again(sl_workload_id id, enum sl_requeue_reason reason)
     sl_workloads[id].requeue_reason = reason;
 }
 
-/* Preempted workloads and those whose nodes failed are queued at once, unless a single pod stood alone. */
+/* Preempted workloads and those whose nodes failed are queued at once, unless a single pod stood alone; so are those that made
+ * way for another variant, which may fail to take their place. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
   terminates          \true;
@@ -243,6 +244,8 @@ static void requeue_by_reason(struct sl_event ev)
         queue_again(id, SL_REQUEUE_PREEMPTED);
     } else if (ev.index == 0 && sl_workloads[id].evicted == SL_EVICT_NODE_FAILURES) {
         queue_again(id, SL_REQUEUE_NODE_FAILURES);
+    } else if (sl_workloads[id].evicted == SL_EVICT_FLAVOR_MIGRATION) {
+        queue_again(id, SL_REQUEUE_FLAVOR_MIGRATION);
     } else {
         sl_workloads[id].requeued = SL_REQUEUED_FALSE;
         sl_workloads[id].requeue_reason = SL_REQUEUE_NONE;

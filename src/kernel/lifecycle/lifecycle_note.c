@@ -277,6 +277,8 @@ static enum sl_requeue_reason requeue_reason_after(uint32_t evicted)
         return SL_REQUEUE_PREEMPTED;
     case SL_EVICT_NODE_FAILURES:
         return SL_REQUEUE_NODE_FAILURES;
+    case SL_EVICT_FLAVOR_MIGRATION:
+        return SL_REQUEUE_FLAVOR_MIGRATION;
     case SL_EVICT_CLUSTER_QUEUE_STOPPED:
         return SL_REQUEUE_CLUSTER_QUEUE_RESTARTED;
     case SL_EVICT_LOCAL_QUEUE_STOPPED:

@@ -686,7 +686,8 @@ static void test_lifecycle_restore_requeued_true_knows_its_reason(void **state)
                                      SL_REQUEUE_CLUSTER_QUEUE_RESTARTED,
                                  [SL_EVICT_LOCAL_QUEUE_STOPPED] = SL_REQUEUE_LOCAL_QUEUE_RESTARTED,
                                  [SL_EVICT_NODE_FAILURES] = SL_REQUEUE_NODE_FAILURES,
-                                 [SL_EVICT_DEACTIVATED] = SL_REQUEUE_REACTIVATED};
+                                 [SL_EVICT_DEACTIVATED] = SL_REQUEUE_REACTIVATED,
+                                 [SL_EVICT_FLAVOR_MIGRATION] = SL_REQUEUE_FLAVOR_MIGRATION};
     for (uint32_t reason = 0; reason < sizeof expected / sizeof expected[0]; reason++) {
         sl_workload_id id = pending();
         happens(id, SL_EV_RESTORE_EVICTED, SL_REQUEUED_TRUE, reason, 0);

@@ -143,7 +143,8 @@ static void it_makes_way(void **state)
     assert_int_equal(sl_promise_count(), 1);
     sl_promise_clear();
     assert_int_equal(happen(second, SL_EV_JOB_STOPPED, 0), SL_OK);
-    assert_int_equal(sl_workloads[second].requeued, SL_REQUEUED_FALSE);
+    assert_int_equal(sl_workloads[second].requeued, SL_REQUEUED_TRUE);
+    assert_int_equal(sl_workloads[second].requeue_reason, SL_REQUEUE_FLAVOR_MIGRATION);
     assert_int_equal(sl_commit_apply(), SL_OK);
 }
 

@@ -305,8 +305,8 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
     assert_int_equal(sl_json_len(f->r.answer.warnings), 1);
     assert_string_equal(
         sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""),
-        "299 - \"spec.concurrentAdmissionPolicy has no effect: concurrent admission is "
-        "not supported\"");
+        "299 - \"spec.concurrentAdmissionPolicy has no effect: only the feature gate "
+        "ConcurrentAdmission lets it count\"");
     const char *job =
         "{\"metadata\":{\"name\":\"j\",\"annotations\":{\"kueue.x-k8s.io/elastic-job\":"
         "\"true\"}},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Never\","

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One look at a parent, its ClusterQueue and its variants; and the steps in which they become what they ought to be. Each says
+ * whether it has written something: then the next look goes on. */
+#ifndef SL_CONTROLLERS_VARIANT_FAMILY_H
+#define SL_CONTROLLERS_VARIANT_FAMILY_H
+#include "controllers/variants/variants.h"
+
+#define SL_VARIANT_FLAVORS_MAX 16u
+
+struct sl_family {
+    struct sl_engine *engine;
+    struct sl_reconciler *r;
+    struct sl_json *parent;
+    struct sl_json *cluster_queue;
+    size_t flavor_count; /* of the queue, the first SL_VARIANT_FLAVORS_MAX */
+    const char *flavors[SL_VARIANT_FLAVORS_MAX];
+    struct sl_json *variants[SL_VARIANT_FLAVORS_MAX]; /* of each flavor; NULL: there is none */
+    size_t stale_count;                               /* of other flavors */
+    struct sl_json **stale;
+    int64_t now_ms;
+};
+
+/* --- variants_make.c --- */
+bool sl_family_label_parent(struct sl_family *f);
+bool sl_family_make(struct sl_family *f);
+bool sl_family_drop_stale(struct sl_family *f);
+/* --- variants_steps.c --- */
+bool sl_family_pass_eviction(struct sl_family *f);
+bool sl_family_switch(struct sl_family *f);
+bool sl_family_pass_status(struct sl_family *f);
+bool sl_family_open_gate(struct sl_family *f);
+#endif

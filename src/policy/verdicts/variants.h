@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Which of a workload's variants are to be tried, and which may preempt next (Kueue's concurrent admission). Pure functions on
+ * what the caller has put into sl_variant_sights, in the order of their flavors. Owns these. */
+#ifndef SL_POLICY_VERDICTS_VARIANTS_H
+#define SL_POLICY_VERDICTS_VARIANTS_H
+#include "kernel/base/types.h"
+
+#define SL_VARIANT_SIGHTS_MAX 16u
+#define SL_VARIANT_GATE_MS 300000 /* one variant has so long to preempt before the next may */
+
+struct sl_variant_sight {
+    bool active;       /* spec.active */
+    bool given_up;     /* a check has rejected it: it is not switched on again */
+    bool admitted;     /* the Admitted condition is True */
+    bool waits;        /* it is active, holds no quota and is not finished */
+    bool tried;        /* a cycle has looked at it */
+    bool gated;        /* it would preempt, but for a gate */
+    bool open;         /* its gate of concurrent admission is open */
+    int64_t opened_ms; /* since then */
+};
+extern uint32_t sl_variant_sight_count;
+extern struct sl_variant_sight sl_variant_sights[SL_VARIANT_SIGHTS_MAX];
+
+/*@
+  predicate SightsBounded{L} = sl_variant_sight_count <= SL_VARIANT_SIGHTS_MAX;
+  predicate FirstAdmitted{L}(integer i) =
+    0 <= i < sl_variant_sight_count && sl_variant_sights[i].admitted != 0 &&
+    \forall integer j; 0 <= j < i ==> sl_variant_sights[j].admitted == 0;
+*/
+
+/* The first that is admitted; SL_NO_ID: none is. */
+/*@
+  requires bound:      SightsBounded;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  first:      \result != SL_NO_ID ==> FirstAdmitted(\result);
+  ensures  none:       \result == SL_NO_ID ==> \forall integer j; 0 <= j < sl_variant_sight_count ==>
+                         sl_variant_sights[j].admitted == 0;
+*/
+uint32_t sl_variants_admitted(void);
+
+/* Is the one at `index` to be active? All are until one is admitted; then those which come before that one and may take its
+ * place: whose index is less than the limit. Where the parent is not active none is. */
+/*@
+  requires bound:      SightsBounded && index < sl_variant_sight_count;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  off:        !parent_active || sl_variant_sights[index].given_up != 0 ==> \result == 0;
+  ensures  keeps:      parent_active && sl_variant_sights[index].given_up == 0 && FirstAdmitted(index) ==> \result == 1;
+  ensures  later:      \result == 1 ==> \forall integer j; FirstAdmitted(j) ==> index == j || (index < j && index < limit);
+*/
+bool sl_variants_is_wanted(uint32_t index, bool parent_active, uint32_t limit);
+
+/* Whose gate is to be opened now; SL_NO_ID: none. One after the other: the first that is known to need it, once all before it have
+ * been tried, and SL_VARIANT_GATE_MS after the one before it. */
+/*@
+  requires bound:      SightsBounded;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  one:        \result != SL_NO_ID ==> \result < sl_variant_sight_count && sl_variant_sights[\result].waits != 0 &&
+                         sl_variant_sights[\result].open == 0 && sl_variant_sights[\result].gated != 0;
+*/
+uint32_t sl_variants_to_open(int64_t now_ms);
+/* How long somebody waits for that yet; 0: nobody does. */
+/*@
+  requires bound:      SightsBounded;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  range:      0 <= \result <= SL_VARIANT_GATE_MS;
+*/
+int64_t sl_variants_gate_wait_ms(int64_t now_ms);
+#endif
