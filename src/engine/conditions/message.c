@@ -172,19 +172,26 @@ static void add_path(const struct sl_engine *g, sl_qnode_id queue, char *out)
     }
 }
 
+/* Nobody is preempted: it makes way for another variant of its Workload. */
+static void say_migration(const struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
+{
+    out[0] = '\0';
+    add(out,
+        "Evicted to accommodate a workload (UID: %s) due to migration to more favorable resource "
+        "flavor",
+        g->workloads[sl_cycle_outcome.workload].uid);
+}
+
 void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
                                 enum sl_preempt_reason reason, char out[static SL_MESSAGE_SIZE])
 {
     SL_PRE(g != NULL);
-    const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
-    out[0] = '\0';
     if (reason == SL_PREEMPT_FLAVOR_MIGRATION) {
-        add(out,
-            "Evicted to accommodate a workload (UID: %s) due to migration to more favorable "
-            "resource flavor",
-            e->uid);
+        say_migration(g, out);
         return;
     }
+    const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
+    out[0] = '\0';
     add(out, "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s", e->uid,
         e->job_uid == NULL ? "UNKNOWN" : e->job_uid, rules[reason]);
     add(out, "; preemptor path: ");

@@ -290,7 +290,7 @@ static void follow_outcome(struct sl_engine *g, int64_t now_ms)
     case SL_CYCLE_PENDING:
         follow_pending(g, id, now_ms);
         sl_waiting_update(g, id);
-        if (sl_cycle_evicted.count > 0 && sl_cycle_outcome.variant == SL_VARIANT_FREE) {
+        if (sl_cycle_evicted.count > 0) {
             sl_restrain_note_preemptor(g, id);
         }
         break;

@@ -7,12 +7,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
+#include "policy/cycle/cycle.h"
 #include "policy/preemption/restraint.h"
 
 void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
+    if (sl_cycle_outcome.variant == SL_VARIANT_MIGRATES) {
+        return; /* nobody was preempted */
+    }
     e->vain_preemptions = sl_restraint_count(e->vain_preemptions);
     if (sl_restraint_ms(e->vain_preemptions) > 0) {
         g->restless = sl_mem_grow(g->restless, g->restless_count + 1, sizeof *g->restless);

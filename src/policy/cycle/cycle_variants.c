@@ -31,6 +31,7 @@ void sl_cycle_settle_evicted(void)
     ensures ready: StepReady && sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 static void refuse(enum sl_variant_wait wait, enum sl_back why)
 {
+    sl_flavors_forget(sl_cycle_outcome.workload); /* no other flavor would help it */
     sl_cycle_outcome.variant = wait;
     sl_cycle_outcome.reason = SL_PENDING_EVALUATION;
     sl_cycle_put_back(why);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Variants of Workloads, as the engine reads them: who belongs together and in which order, which of them may move, and that
+ * those which stand for others are not known. */
+#include "engine/requests/families.h"
+#include "kernel/commit/variants.h"
+#include "scene.h"
+
+static void queue(const char *policy)
+{
+    char text[900];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},%s"
+        "\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":["
+        "{\"name\":\"first\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"10\"}]},"
+        "{\"name\":\"second\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"10\"}]}]}]}}",
+        policy);
+    world_add(&w, SL_KIND_CLUSTER_QUEUE, text);
+}
+
+static int setup_families(void **state)
+{
+    (void)state;
+    static struct sl_engine_settings s;
+    s = sl_engine_settings_default();
+    s.concurrent_admission = true;
+    world_open_with(&w, NULL, &s);
+    world_add_flavor(&w, "first", "{}");
+    world_add_flavor(&w, "second", "{}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    return 0;
+}
+
+static void add(const char *name, const char *flavor, const char *parent)
+{
+    struct sl_json *o = world_new_workload("team", name, "lq", 1, "8");
+    char text[300];
+    if (flavor != NULL) {
+        sl_json_set_text(sl_json_path_make(o, "metadata.annotations"),
+                         "kueue.x-k8s.io/workload-allowed-resource-flavors", flavor);
+    }
+    if (parent != NULL) {
+        (void)snprintf(text, sizeof text,
+                       "[{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+                       "\"name\":\"%s\",\"uid\":\"%s\",\"controller\":true}]",
+                       parent, parent);
+        sl_json_set(sl_json_path_make(o, "metadata"), "ownerReferences", world_parse(text));
+    }
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+}
+
+static void test_families_move_to_better_flavors(void **state)
+{
+    (void)state;
+    queue("");
+    add("b", "second", "p");
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+    add("a", "first", "p");
+    world_expect(&w, "b", "Evicted", "True", "FlavorMigration");
+    world_expect(&w, "a", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
+    assert_null(sl_condition_find(world_workload(&w, "b"), "Preempted"));
+    sl_engine_job_stopped(w.engine, world_workload(&w, "b"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_expect(&w, "b", "QuotaReserved", "False", "PendingEvaluation");
+    world_check(&w);
+}
+
+static void test_families_are_of_one_parent(void **state)
+{
+    (void)state;
+    queue("");
+    add("b", "second", "p");
+    add("a", "first", "q");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a"); /* numbers are given out again */
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "b");
+    add("d", "first", "r");
+    add("e", "second", "r");
+    world_expect(&w, "d", "Admitted", "True", "Admitted");
+    world_expect(&w, "e", "QuotaReserved", "False", "PendingEvaluation");
+}
+
+static void test_families_stay_where_the_first_admission_is_kept(void **state)
+{
+    (void)state;
+    queue("\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"RetainFirstAdmission\"}},");
+    add("b", "second", "p");
+    add("a", "first", "p");
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+    world_expect(&w, "a", "QuotaReserved", "False", "PendingEvaluation");
+}
+
+static void test_families_move_down_to_the_last_acceptable_flavor(void **state)
+{
+    (void)state;
+    queue("\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"TryPreferredFlavors\","
+          "\"constraints\":{\"lastAcceptableFlavorName\":\"first\"}}},");
+    add("b", "second", "p");
+    add("a", "first", "p");
+    world_expect(&w, "b", "Evicted", "True", "FlavorMigration");
+}
+
+static void test_families_have_parents_that_are_not_known(void **state)
+{
+    (void)state;
+    queue("\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"TryPreferredFlavors\"}},");
+    add("p", NULL, NULL);
+    assert_true(sl_engine_is_parent(w.engine, world_workload(&w, "p")));
+    assert_int_equal(sl_workload_find(w.engine, world_workload(&w, "p")), SL_NO_ID);
+    assert_null(sl_condition_find(world_workload(&w, "p"), "QuotaReserved"));
+    add("a", "first", "p");
+    assert_false(sl_engine_is_parent(w.engine, world_workload(&w, "a")));
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(world_count_cq(&w, "pendingWorkloads"), 0);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+}
+
+static void test_families_label_makes_a_parent_of_what_is_known(void **state)
+{
+    (void)state;
+    queue("");
+    add("p", NULL, NULL);
+    world_expect(&w, "p", "Admitted", "True", "Admitted");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "p",
+                      "{\"metadata\":{\"labels\":{"
+                      "\"kueue.x-k8s.io/concurrent-admission-parent\":\"true\"}}}");
+    world_settle(&w);
+    assert_int_equal(sl_workload_find(w.engine, world_workload(&w, "p")), SL_NO_ID);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+}
+
+/* Of 17 the last one counts as none: it is tried for itself. */
+static void test_families_have_at_most_16(void **state)
+{
+    (void)state;
+    queue("");
+    char name[8];
+    for (int i = 0; i < 17; i++) {
+        (void)snprintf(name, sizeof name, "v%02d", i);
+        add(name, "first", "p");
+    }
+    assert_int_equal(sl_variants_rank(sl_workload_find(w.engine, world_workload(&w, "v15"))), 0);
+    assert_int_equal(sl_variants_rank(sl_workload_find(w.engine, world_workload(&w, "v16"))),
+                     SL_NO_ID);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_families, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_families_move_to_better_flavors),
+        TEST(test_families_are_of_one_parent),
+        TEST(test_families_stay_where_the_first_admission_is_kept),
+        TEST(test_families_move_down_to_the_last_acceptable_flavor),
+        TEST(test_families_have_parents_that_are_not_known),
+        TEST(test_families_label_makes_a_parent_of_what_is_known),
+        TEST(test_families_have_at_most_16),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
