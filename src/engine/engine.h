@@ -59,10 +59,6 @@ bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms);
 /* One cycle at once that takes every queue's head, also one that was refused and for which nothing
  * has changed since: a cycle as Kueue runs it, at a cost linear in queues. For comparisons. */
 void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms);
-/* Do Workloads of queues with that policy have variants (feature gate ConcurrentAdmission)? */
-bool sl_engine_admits_concurrently(const struct sl_engine *g);
-/* Does this Workload stand for its variants (feature gate ConcurrentAdmission)? The engine does not know it then. */
-bool sl_engine_is_parent(const struct sl_engine *g, const struct sl_json *workload);
 /* When to call sl_engine_cycle again for timers (wake-up batches, backoff, second pass); INT64_MAX
  * = never. */
 int64_t sl_engine_due_ms(const struct sl_engine *g);

@@ -32,9 +32,8 @@ struct sl_qnode_entry {
     bool looped;   /* its parent was refused, as a cycle or too deep: the ledger has it as a root */
     bool active;   /* ClusterQueue: workloads may be admitted */
     bool restated; /* stop policy or deletion changed with the object just read */
-    bool touched;
-    bool has_variants; /* ClusterQueue: it has a concurrentAdmissionPolicy (requests/families.h) */
-    bool exceeded;     /* ClusterQueue: its status says that it holds more than quotas allow */
+    bool touched, has_variants; /* ClusterQueue: it has a concurrentAdmissionPolicy */
+    bool exceeded; /* ClusterQueue: its status says that it holds more than quotas allow */
     enum sl_stop stop;
     sl_qnode_id parent;    /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */
@@ -78,9 +77,9 @@ struct sl_local_queue {
 
 struct sl_released;
 struct sl_workload_entry {
-    char *uid;     /* NULL: the slot is free */
-    char *job_uid; /* as its label says; NULL = it has none */
-    uint32_t generation;
+    char *uid;                      /* NULL: the slot is free */
+    char *job_uid, *variant_flavor; /* as its label and its annotation say; NULL = it has none */
+    uint32_t generation, family;    /* of variants, plus one; 0: it is none (requests/families.h) */
     int32_t priority;
     uint64_t uid_high, uid_low;
     struct sl_local_queue *queue;
@@ -128,8 +127,6 @@ struct sl_workload_entry {
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
     struct sl_slice slice;
-    uint32_t family;      /* of variants, plus one; 0: it is none (requests/families.h) */
-    char *variant_flavor; /* NULL: it is none, or nothing says of which flavor */
 };
 
 struct sl_queued_decision {
@@ -193,9 +190,7 @@ struct sl_engine {
     uint32_t touched_first, touched_count, touched_cap;
     sl_workload_id *granted;  /* in the running cycle, where checks depend on flavors */
     sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
-    uint32_t granted_count, restless_count;
-    uint32_t *family_sizes; /* of variants, by family */
-    uint32_t family_cap;
+    uint32_t granted_count, restless_count, family_cap, *family_sizes;
     sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */
     void (*follow)(struct sl_engine *, sl_workload_id, const struct sl_transition *, int64_t);
     char *lent;                 /* the last name given out by sl_engine_next_touched */

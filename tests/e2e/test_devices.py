@@ -192,7 +192,7 @@ class Unsupported(Scene):
             "queueName": "main", "preemptionGates": [{"name": "a"}], "podSets": [{"name": "main", "count": 1, "template": {
                 "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}]}}
         for obj, words in (
-                (queue, "concurrent admission is not supported"),
+                (queue, "only the feature gate ConcurrentAdmission lets it count"),
                 (work, "only the feature gate MultiKueueOrchestratedPreemption lets it count"),
                 (lost(asking("lost", KINDS["Job"])), "only the feature gate FailureRecoveryPolicy lets it count")):
             self.assertIn(words, self.warned(obj))

@@ -7,6 +7,7 @@
  * are suspended and restored at once, or (restored_later) restored when no pod runs any more; gated ones see
  * job_members.c. */
 #include "controllers/jobs/job_run.h"
+#include "engine/parents.h"
 #include "base/check.h"
 #include "controllers/jobs/job_members.h"
 #include "controllers/work/slices.h"
@@ -373,7 +374,7 @@ void sl_job_start(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
 }
 
-/* A Workload that stands for its variants is known to no engine: what it holds is its variant's, which gives it back after this. */
+/* The parent of variants is known to no engine: what it holds is its variant's, which gives it back after this. */
 static void release_parent(struct sl_job_view *v)
 {
     struct sl_json *o = sl_json_clone(v->wl);

@@ -3,7 +3,7 @@
 
 /* Which parents are looked at, and what is read for that. */
 #include "controllers/variants/variants.h"
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"

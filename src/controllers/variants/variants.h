@@ -8,7 +8,7 @@
 #define SL_CONTROLLERS_VARIANTS_H
 #include "controllers/jobs/job_children.h"
 #include "controllers/work/reconciler.h"
-#include "engine/engine.h"
+#include "engine/parents.h"
 
 struct sl_variants {
     bool on; /* the feature gate; else nothing is watched */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Parents are marked, and variants made and deleted, so that there is one for each flavor of the queue. */
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include "base/fnv1a.h"
 #include "controllers/variants/family.h"
 #include <stdio.h>

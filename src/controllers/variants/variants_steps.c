@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What goes from variants to their parent, and back. Whose turn it is policy says (verdicts/variants.h). */
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include "base/clock.h"
 #include "controllers/variants/family.h"
 #include "policy/verdicts/variants.h"

@@ -172,7 +172,7 @@ static void add_path(const struct sl_engine *g, sl_qnode_id queue, char *out)
     }
 }
 
-/* Nobody is preempted: it makes way for another variant of its Workload. */
+/* That is no preemption: it makes way for another variant of its Workload. */
 static void say_migration(const struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     out[0] = '\0';

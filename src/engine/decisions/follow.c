@@ -176,7 +176,7 @@ static struct sl_admission *admission_from_assignment(void)
 /* It waits for the workloads that it has just preempted: each of them names the preemptor and the reason. */
 static void follow_victims(struct sl_engine *g, int64_t now_ms)
 {
-    bool migrates = sl_cycle_outcome.variant == SL_VARIANT_MIGRATES; /* nobody is preempted */
+    bool migrates = sl_cycle_outcome.variant == SL_VARIANT_MIGRATES; /* that is no preemption */
     g->preemptor = migrates ? SL_NO_ID : sl_cycle_outcome.workload;
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
         char text[SL_MESSAGE_SIZE];
@@ -245,13 +245,13 @@ static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_
 static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[SL_MESSAGE_SIZE];
-    const char *told = g->workloads[id].words.waiting;
+    const char *said = g->workloads[id].words.waiting;
     bool news = sl_cycle_outcome.did.news[SL_CHANGED_REASON];
     if (!news && sl_cycle_outcome.reason != SL_PENDING_EVALUATION) {
         return;
     }
     sl_message_from_outcome(g, text);
-    if (news || told == NULL || strcmp(told, text) != 0) {
+    if (news || said == NULL || strcmp(said, text) != 0) {
         sl_words_say_waiting(&g->workloads[id].words, sl_workloads[id].pending_reason, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }

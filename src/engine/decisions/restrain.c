@@ -15,7 +15,7 @@ void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id)
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     if (sl_cycle_outcome.variant == SL_VARIANT_MIGRATES) {
-        return; /* nobody was preempted */
+        return; /* that is no preemption */
     }
     e->vain_preemptions = sl_restraint_count(e->vain_preemptions);
     if (sl_restraint_ms(e->vain_preemptions) > 0) {

@@ -292,8 +292,7 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     }
 }
 
-/* Its reservation was taken back by somebody else: it waits again, and others may have the quota. A
- * job that is being stopped is waited for no longer. */
+/* Its reservation was taken back by others: it waits again, and a job that is being stopped is waited for no longer. */
 static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                          int64_t now_ms)
 {
@@ -481,8 +480,7 @@ static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_
     enum sl_code code = SL_CODE_OK;
     if (create(g, id, object, now_ms) != SL_OK) {
         sl_workload_entry_drop(g, id, now_ms);
-        code =
-            sl_error_set(e, SL_CODE_TOO_MANY, "the slot of the workload cannot be given out again");
+        code = sl_error_set(e, SL_CODE_TOO_MANY, "the workload's slot cannot be given out again");
     } else {
         code = sl_json_path(object, "status.admission") == NULL
                    ? SL_CODE_OK /* what its pods take of nodes is known before they stand on them */
@@ -539,6 +537,10 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
+    if (sl_family_is_parent(g, object)) {
+        sl_event_workload_gone(g, object, now_ms);
+        return SL_CODE_OK;
+    }
     char *key = sl_object_key_new(object);
     enum sl_code code;
     g->counters.workloads_read++;
@@ -548,13 +550,6 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
                            sl_decided_by_others(g, id, object) || has_other_limit(g, id, object))) {
         sl_event_drop_workload(g, id, now_ms); /* as at a start */
         id = SL_NO_ID;
-    }
-    if (sl_family_is_parent(g, object)) {
-        if (id != SL_NO_ID) {
-            sl_event_drop_workload(g, id, now_ms);
-        }
-        sl_mem_free(key);
-        return SL_CODE_OK;
     }
     if (id == SL_NO_ID) {
         code = first_sight(g, key, object, now_ms, e);

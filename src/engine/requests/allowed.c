@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/allowed.h"
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include "base/check.h"
 #include <string.h>
 

@@ -2,10 +2,11 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/families.h"
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
+#include "engine/parents.h"
 #include "engine/requests/allowed.h"
 #include "kernel/commit/variants.h"
 #include "policy/requests/migration_limit.h"
@@ -161,10 +162,21 @@ bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object
                                                 sl_json_path_text(object, "spec.queueName", ""))));
 }
 
-bool sl_family_stands_for_others(const struct sl_engine *g, sl_workload_id id)
+bool sl_family_waits_for_label(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     return e->family == 0 && sl_workloads[id].phase == SL_PHASE_PENDING &&
            has_variants(g, e->queue);
+}
+
+bool sl_engine_admits_concurrently(const struct sl_engine *g)
+{
+    SL_PRE(g != NULL);
+    return g->settings.concurrent_admission;
+}
+
+bool sl_engine_is_parent(const struct sl_engine *g, const struct sl_json *workload)
+{
+    return sl_family_is_parent(g, workload);
 }

@@ -12,7 +12,7 @@
  * concurrentAdmissionPolicy and holds no quota. */
 bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object);
 /* The same of one that the engine knows: its queue got that policy since. */
-bool sl_family_stands_for_others(const struct sl_engine *g, sl_workload_id id);
+bool sl_family_waits_for_label(const struct sl_engine *g, sl_workload_id id);
 
 /* What its object says, once the entry knows its queue. */
 void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,

@@ -4,7 +4,6 @@
 /* Time and turns: timers that are due, one scheduling cycle, decisions handed out. */
 #include "base/check.h"
 #include "base/mem.h"
-#include "engine/requests/families.h"
 #include "engine/quota/accounts.h"
 #include "engine/calls/call.h"
 #include "engine/conditions/conditions.h"
@@ -248,17 +247,6 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
 static bool stands_alone(const struct sl_json *workload)
 {
     return sl_object_ref_is(sl_object_controller_ref(workload), SL_KIND_POD);
-}
-
-bool sl_engine_admits_concurrently(const struct sl_engine *g)
-{
-    SL_PRE(g != NULL);
-    return g->settings.concurrent_admission;
-}
-
-bool sl_engine_is_parent(const struct sl_engine *g, const struct sl_json *workload)
-{
-    return sl_family_is_parent(g, workload);
 }
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)

@@ -93,7 +93,7 @@ enum sl_status sl_variants_set(sl_workload_id id, uint32_t family, uint32_t rank
     return SL_OK;
 }
 
-/* The holder at this place of the list; SL_NO_ID: nobody else is there, or holds quota. */
+/* The holder at this place of the list; SL_NO_ID: no other is there, or holds quota. */
 /*@
   requires known:      family < SL_FAMILIES_MAX && index < SL_VARIANTS_MAX && id < SL_WORKLOADS_MAX;
   terminates           \true;

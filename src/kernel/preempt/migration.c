@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* All is judged before anybody is told. */
+/* All is judged before the other is evicted. */
 #include "kernel/preempt/migration.h"
 
 /*@

@@ -37,8 +37,8 @@ static void refuse(enum sl_variant_wait wait, enum sl_back why)
     sl_cycle_put_back(why);
 }
 
-/* One that is admitted leaves others only what Kueue leaves them: to be tried until somebody switches them off. One that
- * waits for its checks may wait long, and nobody stands behind the others meanwhile. */
+/* One that is admitted leaves others only what Kueue leaves them: to be tried until they are switched off. One that
+ * waits for its checks may wait long, and the others are in no one's way meanwhile. */
 bool sl_cycle_variant_waits(void)
 {
     sl_workload_id id = sl_cycle_outcome.workload;

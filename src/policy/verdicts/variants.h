@@ -66,7 +66,7 @@ bool sl_variants_is_wanted(uint32_t index, bool parent_active, uint32_t limit);
                          sl_variant_sights[\result].open == 0 && sl_variant_sights[\result].gated != 0;
 */
 uint32_t sl_variants_to_open(int64_t now_ms);
-/* How long somebody waits for that yet; 0: nobody does. */
+/* How long one waits for that yet; 0: none does. */
 /*@
   requires bound:      SightsBounded;
   terminates           \true;

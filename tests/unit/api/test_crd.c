@@ -99,7 +99,8 @@ static void test_crd_descriptions_have_defaults_and_what_has_no_effect(void **st
     const char *concurrent =
         sl_json_path_text(property(spec, "concurrentAdmissionPolicy"), "description", "");
     assert_non_null(strstr(strategy, " Default: BestEffortFIFO."));
-    assert_non_null(strstr(concurrent, " Has no effect: only the feature gate ConcurrentAdmission lets it count."));
+    assert_non_null(strstr(
+        concurrent, " Has no effect: only the feature gate ConcurrentAdmission lets it count."));
     sl_json_free(schema);
     schema = sl_object_schema_new(SL_KIND_JOB);
     const struct sl_json *limit = property(property(schema, "spec"), "backoffLimit");

@@ -3,6 +3,7 @@
 
 /* Variants of Workloads, as the engine reads them: who belongs together and in which order, which of them may move, and that
  * those which stand for others are not known. */
+#include "engine/parents.h"
 #include "engine/requests/families.h"
 #include "kernel/commit/variants.h"
 #include "scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "api/objects/variant.h"
+#include "api/kinds/variant.h"
 #include <string.h>
 
 const struct sl_json *sl_variant_parent(const struct sl_json *workload)
