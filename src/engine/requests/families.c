@@ -3,7 +3,9 @@
 
 #include "engine/requests/families.h"
 #include "api/kinds/variant.h"
+#include "base/buf.h"
 #include "base/check.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/parents.h"
@@ -156,10 +158,15 @@ bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object
     if (!g->settings.concurrent_admission || sl_variant_parent(object) != NULL) {
         return false;
     }
-    return sl_variant_has_parent_label(object) ||
-           (!sl_condition_true(object, "QuotaReserved") &&
-            has_variants(g, sl_local_queue_find(g, sl_object_namespace(object),
-                                                sl_json_path_text(object, "spec.queueName", ""))));
+    if (sl_variant_has_parent_label(object) || sl_condition_true(object, "QuotaReserved")) {
+        return sl_variant_has_parent_label(object);
+    }
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object),
+                 sl_json_path_text(object, "spec.queueName", ""));
+    bool is = has_variants(g, sl_map_find(g->local_queues, key.data));
+    sl_buf_fini(&key);
+    return is;
 }
 
 bool sl_family_waits_for_label(const struct sl_engine *g, sl_workload_id id)
