@@ -32,7 +32,7 @@ static bool make_dir(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* Whoever knows a name in it can come by, and what is there is closed. */
+/* A user who knows a name in it can come by, and what is there is closed. */
 static bool let_in(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -218,6 +218,13 @@ static int64_t deadline_ms(const struct sl_json *pod)
     return limited ? start_ms + seconds * 1000 : INT64_MAX;
 }
 
+/* The launcher tells how those end that it has started. A word that was lost is made up for, and not at once. */
+static int64_t look_pause_ms(const struct sl_processes *p, const char *uid)
+{
+    union sl_map_value started;
+    return sl_map_get(p->ordered, uid, &started) ? SL_LOOK_SELDOM_MS : SL_LOOK_MS;
+}
+
 static void keep_up(struct sl_processes *p, struct sl_json *pod, const struct sl_json *state,
                     int64_t now_ms)
 {
@@ -229,7 +236,8 @@ static void keep_up(struct sl_processes *p, struct sl_json *pod, const struct sl
     if (sl_pod_say_running(pod, state, now_ms)) {
         write_status(p, pod);
     }
-    again(p, due_ms > now_ms && due_ms < now_ms + SL_LOOK_MS ? due_ms : now_ms + SL_LOOK_MS);
+    int64_t next_ms = now_ms + look_pause_ms(p, sl_object_uid(pod));
+    again(p, due_ms > now_ms && due_ms < next_ms ? due_ms : next_ms);
 }
 
 /* What a supervisor that was killed has left behind has to end first. */

@@ -13,7 +13,8 @@
 #include "runner/launcher.h"
 
 #define SL_FINALIZER_PROCESSES "sluice.dev/processes"
-#define SL_LOOK_MS 1000 /* how often something is looked at that may end without a word */
+#define SL_LOOK_MS 1000         /* how often something is looked at that may end without a word */
+#define SL_LOOK_SELDOM_MS 30000 /* and what ends with one */
 
 struct sl_processes {
     struct sl_reconciler pods, leftovers; /* keys of the second: "/UID" */

@@ -20,6 +20,7 @@
 #define RUN_NS_MAX 5000000u /* for requests and streams at a time */
 #define STREAM_BLOCK_BYTES 32768u
 #define TELL_MS 60000u
+#define TICK_MS 1000
 
 uint64_t sl_http_now_ms(void)
 {
@@ -272,6 +273,7 @@ static void begin(struct exchange *x, const char *method)
     x->request.accept_text = sl_mem_text(sl_http_header(x, "Accept"));
     x->request.content_type = sl_mem_text(sl_http_header(x, "Content-Type"));
     x->request.user_agent = sl_mem_text(sl_http_header(x, "User-Agent"));
+    x->request.command = sl_mem_text(sl_http_header(x, "Kubectl-Command"));
     x->served = x->served || !check_caller(x);
     sl_http_body_begin(x);
 }
@@ -420,6 +422,18 @@ void sl_http_on_tick(uv_timer_t *timer)
         server->accept_paused = false;
         (void)uv_poll_start(&server->accept, UV_READABLE, sl_http_on_accept);
     }
+    if (sl_connections_count(server->connections) == 0 && server->exchanges == NULL) {
+        (void)uv_timer_stop(timer);
+    }
+}
+
+/* Not while nobody is there: an idle daemon does not wake up. */
+void sl_http_tick(struct sl_server *server)
+{
+    SL_PRE(server != NULL);
+    if (!server->stopping && uv_is_active((uv_handle_t *)&server->tick) == 0) {
+        (void)uv_timer_start(&server->tick, sl_http_on_tick, TICK_MS, TICK_MS);
+    }
 }
 
 static void keep_turning(uv_idle_t *idle)
@@ -476,6 +490,7 @@ static void on_accept_failure(struct sl_server *server)
     }
     sl_log(SL_LOG_WARN, "a connection cannot be accepted", "reason", strerror(reason), NULL);
     server->accept_paused = true;
+    sl_http_tick(server);
     (void)uv_poll_stop(&server->accept);
 }
 
@@ -573,6 +588,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     const struct sockaddr *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
     struct sl_connection *c = sl_connection_open(server->connections, fd, peer, sl_http_now_ms());
+    sl_http_tick(server);
     sl_connection_set_context(c, sl_entry_open(server->tls, connection));
     *place = c;
 }

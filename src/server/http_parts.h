@@ -70,6 +70,7 @@ void sl_http_on_accept(uv_poll_t *accept, int status, int events);
 void sl_http_on_readable(uv_poll_t *poll, int status, int events);
 void sl_http_on_prepare(uv_prepare_t *prepare);
 void sl_http_on_tick(uv_timer_t *timer);
+void sl_http_tick(struct sl_server *server); /* from now on, until there is nothing to look at */
 void sl_http_run(struct sl_server *server);
 void sl_http_resume(struct exchange *x);
 #endif

@@ -15,7 +15,6 @@
 #define BODY_MS_MAX 30000u
 #define IDLE_MS_MAX 130000u /* libmicrohttpd ends what is silent for 120 s */
 #define BODIES_BYTES_MAX (64u << 20)
-#define TICK_MS 1000
 
 /* --- start and stop -------------------------------------------------------------------------- */
 
@@ -74,7 +73,6 @@ static void start_handles(struct sl_server *server, uv_loop_t *loop)
     (void)uv_poll_start(&server->accept, UV_READABLE, sl_http_on_accept);
     (void)uv_poll_start(&server->poll, UV_READABLE, sl_http_on_readable);
     (void)uv_prepare_start(&server->prepare, sl_http_on_prepare);
-    (void)uv_timer_start(&server->tick, sl_http_on_tick, TICK_MS, TICK_MS);
 }
 
 enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,

@@ -22,6 +22,21 @@ bool sl_logs_asked(const struct sl_request *r)
     return false;
 }
 
+/* kubectl looks for the pods of `kubectl logs job/NAME` by itself, and waits 20 s for the first. It says what it is about. */
+bool sl_logs_looked_for(const struct sl_request *r)
+{
+    return r->rest->logs.open == NULL && r->command != NULL && r->route.kind == SL_KIND_POD &&
+           r->route.target == SL_TARGET_OBJECTS && r->route.name[0] == '\0' &&
+           strcmp(r->command, "kubectl logs") == 0 && strcmp(r->method, "GET") == 0;
+}
+
+void sl_logs_refuse(struct sl_request *r)
+{
+    sl_answer_fail(r, SL_CODE_NOT_FOUND,
+                   "there are no logs: standalone mode simulates jobs and starts no containers "
+                   "(sluiced --run processes runs them)");
+}
+
 /* A number that is not negative; -1 when it is not there. False: it is none. */
 static bool number(struct sl_request *r, const char *name, int64_t *out)
 {

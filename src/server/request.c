@@ -120,6 +120,7 @@ void sl_request_fini(struct sl_request *r)
     sl_mem_free(r->accept_text);
     sl_mem_free(r->content_type);
     sl_mem_free(r->user_agent);
+    sl_mem_free(r->command);
     sl_mem_free(r->token);
     sl_mem_free(r->subject);
     sl_json_free(r->twice);

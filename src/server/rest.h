@@ -97,7 +97,8 @@ struct sl_request {
     struct sl_arg args[SL_QUERY_ARGS_MAX];
     size_t arg_count;
     const struct sl_user *user; /* NULL: of a client that need not say who it is */
-    char *accept_text, *content_type, *user_agent; /* headers; owned, NULL when absent */
+    /* headers; owned, NULL when absent; the last one is Kubectl-Command */
+    char *accept_text, *content_type, *user_agent, *command;
     struct sl_accept accept;
     struct sl_buf body;
     struct sl_json *twice;   /* paths that the body has more than once; NULL: none */
@@ -216,6 +217,9 @@ void sl_access_serve(struct sl_request *r);
 bool sl_logs_asked(
     const struct sl_request *r); /* something of a pod's containers: its log, exec and the like */
 void sl_logs_serve(struct sl_request *r);
+/* Pods are looked for to see their logs, and there are none. */
+bool sl_logs_looked_for(const struct sl_request *r);
+void sl_logs_refuse(struct sl_request *r);
 void sl_read_get(struct sl_request *r);
 void sl_read_list(struct sl_request *r);
 /* The resourceVersion that is asked for; 0: none. False: it is none, or of the future, and that was answered. */

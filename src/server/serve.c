@@ -242,7 +242,11 @@ void sl_rest_serve(struct sl_request *r)
             "only the following media types are accepted: application/json, application/yaml");
         return;
     }
-    serve_target(r);
+    if (sl_logs_looked_for(r)) {
+        sl_logs_refuse(r);
+    } else {
+        serve_target(r);
+    }
     if (r->route.old) { /* Kueue's words */
         sl_answer_warn(r, "This version is deprecated. Use v1beta2 instead.");
     }

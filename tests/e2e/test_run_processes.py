@@ -270,6 +270,19 @@ class Simulated(unittest.TestCase):
         status, body = d.request("GET", "/api/v1/namespaces/default/pods/any/log")
         self.assertEqual((status, "simulates jobs and starts no containers" in body["message"]), (404, True))
 
+    def test_logs_of_a_job_are_refused_at_once(self):
+        d = daemon.Daemon()
+        self.addCleanup(d.close)
+        d.start()
+        d.kubectl("create", "-f", "-", stdin=json.dumps(daemon.job("any", queue="none")))
+        for what in (("job/any",), ("-l", "job-name=any")):
+            start = time.monotonic()
+            done = d.kubectl("logs", *what, check=False)
+            self.assertLess(time.monotonic() - start, 15)
+            self.assertIn("there are no logs: standalone mode simulates jobs", done.stderr)
+            self.assertEqual(done.returncode, 1)
+        self.assertEqual(d.kubectl("get", "pods", "-l", "job-name=any").stdout, "")
+
     def test_bad_choices_are_refused(self):
         for options, text in ((("--run", "containers"), '--run: "containers" is not one of simulated, processes'),
                               (("--devices", "nvidia.com/gpu=1"), "--devices: only with --run processes"),
