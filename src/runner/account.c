@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Users of this machine. */
+/* Local users. */
 #include "runner/account.h"
 #include "api/objects/object.h"
 #include "base/check.h"
@@ -63,7 +63,7 @@ enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
     }
     if (!find(name, out)) {
         return sl_error_set(e, SL_CODE_INVALID,
-                            errno == ENOENT ? "this machine has no user \"%.100s\" to run it as"
+                            errno == ENOENT ? "there is no local user \"%.100s\" to run it as"
                                             : "the user \"%.100s\" cannot be looked up",
                             name);
     }
@@ -134,7 +134,7 @@ bool sl_account_become(const struct sl_account *a)
 
 /* --- the way to its directory --------------------------------------------------------------------------- */
 
-/* What an earlier daemon has left there for everybody to read. */
+/* What an earlier daemon has left there for others to read. */
 static bool close_files(int dir)
 {
     DIR *list = fdopendir(dir);

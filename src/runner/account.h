@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The user of this machine that a pod runs as, where the daemon is root and runs pods as their submitters. */
+/* The local user that a pod runs as, where the daemon is root and runs pods as their submitters. */
 #ifndef SL_RUNNER_ACCOUNT_H
 #define SL_RUNNER_ACCOUNT_H
 #include "api/json/json.h"
@@ -12,7 +12,7 @@ struct sl_account {
     uid_t uid;
     gid_t gid;
 };
-/* By the annotations of a Job or Pod: the administrator's choice, else its submitter. INVALID and a sentence: nobody has submitted
+/* By the annotations of a Job or Pod: the administrator's choice, else its submitter. INVALID and a sentence: it is not known who submitted
  * it, there is no such user, or it is root without an administrator's word. Free with sl_account_fini. */
 enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
                            struct sl_error *e);
@@ -22,7 +22,7 @@ struct sl_json *sl_account_say_new(const struct sl_account *a);
  * be. */
 bool sl_account_read(const struct sl_json *said, struct sl_account *out);
 void sl_account_fini(struct sl_account *a);
-/* The directory becomes that user's, and nobody else's. False with errno. */
+/* The directory becomes that user's alone. False with errno. */
 bool sl_account_own(const struct sl_account *a, const char *dir);
 /* This process becomes that user, for good: groups, no way back by set-user-ID programs, no keys of the former user. False with
  * errno: it must not go on. */

@@ -157,7 +157,7 @@ static void fail(struct sl_batch *b, struct sl_json *job, const char *reason, co
 }
 
 /* What its pods would not be given either. */
-static bool is_nobodys(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
+static bool is_without_user(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 {
     struct sl_account account = {.name = NULL};
     struct sl_error e = {0};
@@ -211,7 +211,7 @@ static void say_ignored(struct sl_batch *b, const struct sl_json *job, int64_t n
 static void begin(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 {
     char time[32];
-    if (is_nobodys(b, job, now_ms) || is_refused(b, job, now_ms)) {
+    if (is_without_user(b, job, now_ms) || is_refused(b, job, now_ms)) {
         return;
     }
     say_ignored(b, job, now_ms);

@@ -30,7 +30,7 @@ struct sl_container_place {
     const char *dir;                  /* the pod's */
     const char *group;                /* limits.h, or NULL */
     const struct sl_account *account; /* the user it runs as; NULL: as this process */
-    int no_account; /* it was to run as somebody else, who could not be had: the errno; 0: it was not so */
+    int no_account; /* it was to run as another user, who could not be had: the errno; 0: it was not so */
 };
 /* Starts it. When that fails it has ended with 128 and the reason StartError. */
 void sl_container_start(struct sl_container *c, const struct sl_container_place *at,

@@ -218,7 +218,7 @@ static int64_t deadline_ms(const struct sl_json *pod)
     return limited ? start_ms + seconds * 1000 : INT64_MAX;
 }
 
-/* The launcher tells how those end that it has started. A word that was lost is made up for, and not at once. */
+/* The launcher says when those end that it has started. A line of it that was lost is made up for, and not at once. */
 static int64_t look_pause_ms(const struct sl_processes *p, const char *uid)
 {
     union sl_map_value started;

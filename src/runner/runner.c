@@ -15,8 +15,8 @@
 static void log_begin(const struct sl_running *r)
 {
     if (r->as_submitter) {
-        sl_log(SL_LOG_INFO, "pods are processes of this machine, run as who has submitted them",
-               "node", r->node, NULL);
+        sl_log(SL_LOG_INFO, "pods are processes here, run as who has submitted them", "node",
+               r->node, NULL);
     } else {
         sl_log(SL_LOG_INFO, "pods are processes of this machine, run as the user of this process",
                "node", r->node, "uid", sl_log_number(getuid()), NULL);

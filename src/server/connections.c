@@ -17,7 +17,7 @@
 #define ANSWER_MS                                                                                  \
     30000u /* a client that has not read its answer for so long may lose it to a newcomer */
 
-/* An address; of IPv6 ones the network, which is what one client has. Or a user of this machine. */
+/* An address; of IPv6 ones the network, which is what one client has. Or a local user. */
 struct peer {
     unsigned char net[NET_BYTES];
     char name[2 * NET_BYTES + 1]; /* the same in hexadecimal digits */
@@ -61,7 +61,7 @@ void sl_connections_free(struct sl_connections *all)
 
 /* --- peers ----------------------------------------------------------------------------------- */
 
-/* Of a user of this machine it has the number, behind what no address begins with. */
+/* Of a local user it has the number, behind what no address begins with. */
 static void net_of(const struct sockaddr *a, int fd, unsigned char net[static NET_BYTES])
 {
     uid_t uid;

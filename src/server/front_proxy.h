@@ -20,7 +20,7 @@ struct sl_call {
     const gnutls_datum_t *chain; /* the client's certificates, its own first, DER; it has the key */
     unsigned chain_len;          /* 0: it showed none */
     const char *peer;            /* sl_connection_peer */
-    bool local;                  /* by a socket of this machine's file system, from a process of */
+    bool local;                  /* by a socket of the file system, from a process of */
     uid_t uid;                   /* this user */
     void (*each_header)(const struct sl_call *call, sl_header_fn *visit, void *context);
     void *self; /* for each_header */

@@ -427,7 +427,7 @@ void sl_http_on_tick(uv_timer_t *timer)
     }
 }
 
-/* Not while nobody is there: an idle daemon does not wake up. */
+/* Not without connections: an idle daemon does not wake up. */
 void sl_http_tick(struct sl_server *server)
 {
     SL_PRE(server != NULL);

@@ -96,7 +96,7 @@ static void remove_stale(const struct sockaddr_un *a)
     }
 }
 
-/* A client is known by name then: so everybody may. */
+/* A client is known by name then: so all may. */
 static bool bind_path(int fd, const struct sockaddr_un *a)
 {
     mode_t before = umask(0111);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The listening socket, and which clients may use it: loopback addresses unless configured
- * otherwise, and no foreign web page in a browser on this machine. Or a socket in the file system, whose clients are users of
- * this machine: which ones the kernel says. */
+ * otherwise, and no foreign web page in a browser on this machine. Or a socket in the file system, whose clients are local
+ * users: which ones the kernel says. */
 #ifndef SL_SERVER_LISTEN_H
 #define SL_SERVER_LISTEN_H
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 
 #define SL_LISTEN_UNIX "unix:"
 
-/* Opens "ADDR:PORT"; *port is the one bound. Or "unix:PATH", which all users of this machine may connect to; *port is 0. A
- * socket that is left there and that nobody listens on is replaced. */
+/* Opens "ADDR:PORT"; *port is the one bound. Or "unix:PATH", which all local users may connect to; *port is 0. A
+ * socket that is left there without a listener is replaced. */
 enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, unsigned *port,
                             struct sl_error *e);
 /* Whose process has connected, where the client is on a socket in the file system; else false. */

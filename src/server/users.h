@@ -33,6 +33,6 @@ void sl_users_free(struct sl_users *u); /* NULL: nothing */
 /* Whose token it is; NULL: of none. A file that has changed is read again, once a second at most; one that makes no sense is
  * complained of, and what was known stays. A user lives as long as `u`, even when the file does not have it any more. */
 const struct sl_user *sl_users_find(struct sl_users *u, const char *token, int64_t now_ms);
-/* The same by its name, which somebody else vouches for. */
+/* The same by its name, which others vouch for. */
 const struct sl_user *sl_users_named(struct sl_users *u, const char *name, int64_t now_ms);
 #endif

@@ -16,7 +16,6 @@ JOBS, WRITES = int(os.environ.get("JOBS", "200")), int(os.environ.get("WRITES", 
 ONLY = os.environ.get("ONLY", "jobs,writes,pause,idle").split(",")
 AT_ONCE = (1, 8, 64)
 WRITERS = 8
-LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 
 
 def say(what, value, unit):
@@ -170,17 +169,18 @@ def jobs():
                 say(f"`true`, {at_once} at once, {name}", measure(at_once), "jobs/s")
 
 
-def write_leases(port, authority, token, first, count):
+def write_jobs(port, authority, token, first, count):
     c = Connection(port, authority, token)
     for i in range(first, first + count):
-        status, answer = c.ask("POST", LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": f"l{i}"},
-                                                "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 15}})
+        status, answer = c.ask("POST", PATH, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"w{i}"}, "spec": {
+            "suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none", "command": ["true"]}]}}}})
         assert status == 201, answer
 
 
+# A suspended Job without a queue: no controller has anything to do for it.
 def rate_writes(port, authority, token, offset):
     each = WRITES // WRITERS
-    workers = [multiprocessing.Process(target=write_leases, args=(port, authority, token, offset + w * each, each)) for w in range(WRITERS)]
+    workers = [multiprocessing.Process(target=write_jobs, args=(port, authority, token, offset + w * each, each)) for w in range(WRITERS)]
     start = time.monotonic()
     for w in workers:
         w.start()

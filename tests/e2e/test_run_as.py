@@ -116,13 +116,13 @@ class RunAs(Scene):
 
     def test_never_root_unless_an_administrator_says_so(self):
         self.submit("admins", "id -un", user=None)
-        self.assertIn('no user "sluice-admin"', self.failed("admins", "UnknownUser")["message"])
+        self.assertIn('no local user "sluice-admin"', self.failed("admins", "UnknownUser")["message"])
         self.submit("root", "id -un; grep -c . /etc/shadow >/dev/null && echo reads", user=None, annotations={"sluice.dev/run-as": "root"})
         self.assertEqual(self.output("root"), ["root", "reads"])
         self.submit("for-mail", "id -un", user=None, annotations={"sluice.dev/run-as": "mail"})
         self.assertEqual(self.output("for-mail"), ["mail"])
         self.submit("unknown", "id -un", user=None, annotations={"sluice.dev/run-as": "no-such-user"})
-        self.assertIn('this machine has no user "no-such-user"', self.failed("unknown", "UnknownUser")["message"])
+        self.assertIn('there is no local user "no-such-user"', self.failed("unknown", "UnknownUser")["message"])
         self.assertEqual(self.pods("unknown"), [])
 
     def test_one_tenant_does_not_reach_another_or_the_daemon(self):

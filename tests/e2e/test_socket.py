@@ -88,7 +88,7 @@ class Socket(unittest.TestCase):
         self.assertEqual(self.ask(READER[1], "GET", JOBS)[0], 200)
         self.assertEqual(self.ask(READER[1], "POST", JOBS, job("other", "main", namespace="lab"))[0], 403)
         status, body = self.ask(STRANGER[1], "GET", JOBS)
-        self.assertEqual((status, body["message"]), (401, "Unauthorized: user 65534 of this machine is not in the file of users"))
+        self.assertEqual((status, body["message"]), (401, "Unauthorized: the local user 65534 is not in the file of users"))
         lines = [json.loads(line) for line in (self.daemon.data / "audit.log").read_text().splitlines()]
         self.assertIn((WRITER[0], "create", JOBS, 201), [(l["user"], l["verb"], l["path"], l["code"]) for l in lines])
 

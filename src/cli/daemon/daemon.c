@@ -113,7 +113,7 @@ static void on_damage(void *context, const struct sl_error *e)
     }
 }
 
-/* The same for users of this machine, by the names that the kernel knows: nobody reads it on the way. */
+/* The same for local users, by the names that the kernel knows. It needs no TLS. */
 static enum sl_code start_local(struct daemon *d, const struct sl_daemon_options *options,
                                 struct sl_server_options *o, struct sl_error *e)
 {
@@ -126,7 +126,7 @@ static enum sl_code start_local(struct daemon *d, const struct sl_daemon_options
     sl_buf_fini(&listen);
     if (code == SL_CODE_OK) {
         sl_foresight_serve(d->foresight, d->local);
-        sl_log(SL_LOG_INFO, "users of this machine are served", "socket", options->socket, NULL);
+        sl_log(SL_LOG_INFO, "local users are served", "socket", options->socket, NULL);
     }
     return code;
 }

@@ -18,7 +18,7 @@
 #define HOST_SIZE 256u
 #define IMPERSONATE "Impersonate-"
 #define OWNER "sluice-admin" /* whose token the daemon has made */
-#define NAMES_BYTES 16384u   /* for the row of a user of this machine */
+#define NAMES_BYTES 16384u   /* for the row of a local user */
 
 /* By which address it is found: that of --listen, or, where it listens on all of them, the machine's name. */
 static void host_of(const char *listen, char host[static HOST_SIZE])
@@ -150,7 +150,7 @@ static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_
     const struct sl_user *user = *call->user = identify(auth, call);
     if (user == NULL && call->local && sl_bearer_of(call) == NULL) {
         (void)sl_error_set(e, SL_CODE_UNAUTHORIZED,
-                           "Unauthorized: user %lld of this machine is not in the file of users",
+                           "Unauthorized: the local user %lld is not in the file of users",
                            (long long)call->uid);
         return SL_VERDICT_REFUSE;
     }

@@ -78,7 +78,7 @@ static const struct sl_flag table[] = {
      "pod "
      "at a time"},
     {"--run-as-submitter", NULL, SL_FLAG_SWITCH, AT(options.run_as_submitter), NULL, STANDALONE,
-     "with --run processes, as root: each pod runs as the user of this machine who made its job, "
+     "with --run processes, as root: each pod runs as the local user who made its job, "
      "and never as root unless an administrator says so (docs: Standalone)"},
     {"--token-file", NULL, SL_FLAG_TEXT, AT(options.token_file), "FILE", STANDALONE,
      "serve with TLS, and only requests with the token in FILE, which is made if missing; always "
@@ -86,7 +86,7 @@ static const struct sl_flag table[] = {
     {"--users", NULL, SL_FLAG_TEXT, AT(options.users), "FILE", STANDALONE,
      "serve with TLS, and only the users in FILE, by their roles, and the token (docs: Users)"},
     {"--socket", NULL, SL_FLAG_TEXT, AT(options.socket), "PATH", STANDALONE,
-     "serve on this Unix socket, too: users of this machine without a token, as the kernel names "
+     "serve on this Unix socket, too: local users without a token, as the kernel names "
      "them, by their roles in the file of --users; as --users for all others (docs: Users)"},
     {"--tls-dir", NULL, SL_FLAG_TEXT, AT(options.tls_dir), "DIR", STANDALONE,
      "tls.crt and tls.key, read again when they change (default: made in the data directory)"},

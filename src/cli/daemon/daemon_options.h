@@ -22,8 +22,8 @@ struct sl_daemon_options {
         *token_file;   /* standalone: only requests with the token in it are served, over TLS; NULL:
                      * see allow_remote */
     const char *users; /* standalone: a file of users, beside the one with the token; NULL: none */
-    const char *
-        socket; /* standalone: a path; the users of this machine, as the kernel names them; NULL: none */
+    const char
+        *socket; /* standalone: a path; the local users, as the kernel names them; NULL: none */
     const char *config;        /* NULL: Kueue's defaults */
     const char *check_config;  /* only look at this one, whatever else is given */
     struct sl_zap zap;         /* as Kueue's manager takes them */
@@ -54,7 +54,7 @@ struct sl_daemon_options {
     bool paranoid;        /* all guarantees are checked around each cycle */
     bool
         run_processes; /* standalone: pods are processes of this machine; else they are simulated */
-    bool run_as_submitter; /* they have the rights of the user of this machine who made them */
+    bool run_as_submitter; /* they have the rights of the local user who made them */
     const char *devices;   /* of this machine, as RESOURCE=COUNT,...; NULL: none */
     bool standalone, show_version, show_help;
 };

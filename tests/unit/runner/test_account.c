@@ -57,7 +57,7 @@ static void test_account_that_is_none_is_refused(void **state)
     assert_non_null(strstr(e.text, "not known who has submitted it"));
     assert_int_equal(of(SOMEBODY, "", &a, &e), SL_CODE_INVALID);
     assert_int_equal(of("no-such-user", NULL, &a, &e), SL_CODE_INVALID);
-    assert_non_null(strstr(e.text, "this machine has no user \"no-such-user\""));
+    assert_non_null(strstr(e.text, "there is no local user \"no-such-user\""));
     assert_int_equal(of("root", NULL, &a, &e), SL_CODE_INVALID);
     assert_non_null(strstr(e.text, "only an administrator may say so"));
     assert_null(a.name);
