@@ -5,6 +5,7 @@
 #include "cli/ctl/ctl.h"
 #include "cli/common/version.h"
 #include "cli/screen/screen.h"
+#include "cli/verbs/verb_backup.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -33,6 +34,7 @@ static bool needs_server(const struct sl_ctl *c, const struct sl_ctl_command *co
     return !(command->run == sl_ctl_what_if && sl_ctl_is_offline(c)) &&
            command->run != sl_ctl_replay && command->run != sl_ctl_compare &&
            command->run != sl_ctl_history && command->run != sl_ctl_usage &&
+           command->run != sl_ctl_backup && command->run != sl_ctl_restore &&
            command->run != sl_ctl_completion && command->run != sl_ctl_man;
 }
 

@@ -47,7 +47,7 @@ struct list {
     uint32_t page; /* items to read next */
     bool limited, done;
     bool whole;        /* it is printed from one value: as YAML, or with blanks */
-    uint64_t revision; /* of the first page */
+    uint64_t revision; /* of all pages; 0: that of the first one */
     size_t items;
     struct sl_buf *out;    /* while a page is read */
     struct sl_json *rows;  /* parsed objects of a Table's page */
@@ -163,7 +163,9 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
                               .continue_token = l->token,
                               .name = l->choice.name,
                               .scan_max = SL_SCAN_MAX,
-                              .work_max = l->whole ? WHOLE_STEPS : SL_SLICE_STEPS};
+                              .work_max = l->whole ? WHOLE_STEPS : SL_SLICE_STEPS,
+                              .consistent = true,
+                              .revision = l->revision};
     l->out = out;
     enum sl_code code = read_shape(l, &q, &revision, &next, e);
     if (code == SL_CODE_OK && l->error.code != SL_CODE_OK) {
@@ -191,6 +193,10 @@ static void print_metadata(const struct list *l, struct sl_buf *out)
                  (unsigned long long)l->revision);
     if (l->token != NULL) {
         sl_buf_print(out, ",\"continue\":\"%s\"", l->token);
+        int64_t remaining = sl_store_list_remaining(l->token);
+        if (remaining >= 0) {
+            sl_buf_print(out, ",\"remainingItemCount\":%lld", (long long)remaining);
+        }
     }
     sl_buf_text(out, "}");
 }
@@ -265,21 +271,37 @@ bool sl_read_revision(struct sl_request *r, uint64_t *out)
     return true;
 }
 
-/* resourceVersion of a list: this server always answers with now, which satisfies all but the
- * future. */
-static bool check_revision(struct sl_request *r)
+/* resourceVersion of a list: this server answers with now, which satisfies all but the future, unless exactly that one is
+ * asked for. *exact is 0 then. */
+static bool check_revision(struct sl_request *r, uint64_t *exact)
 {
     uint64_t revision;
     if (!sl_read_revision(r, &revision)) {
         return false;
     }
-    if (strcmp(sl_request_arg(r, "resourceVersionMatch", ""), "Exact") == 0 && revision > 0 &&
-        revision != sl_store_revision(r->rest->store)) {
-        sl_answer_fail(r, SL_CODE_GONE, "The provided resource version %llu is no longer kept",
-                       (unsigned long long)revision);
+    if (revision > 0 && sl_request_arg(r, "continue", "")[0] != '\0') {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "specifying resource version is not allowed when using continue");
         return false;
     }
+    *exact = strcmp(sl_request_arg(r, "resourceVersionMatch", ""), "Exact") == 0 ? revision : 0;
     return true;
+}
+
+/* A list that is no longer kept: its rest can be had as it is now. */
+static void answer_old(struct sl_request *r, const struct sl_error *e)
+{
+    const char *token = sl_request_arg(r, "continue", "");
+    if (e->code != SL_CODE_GONE || token[0] == '\0') {
+        sl_answer_error(r, e);
+        return;
+    }
+    struct sl_json *status = sl_status_new(e, SL_KIND_COUNT, "");
+    char *now = sl_store_list_token_now_new(token);
+    sl_json_set_text(sl_json_path_make(status, "metadata"), "continue", now);
+    sl_answer_json(r, sl_code_http(e->code), status);
+    sl_mem_free(now);
+    sl_json_free(status);
 }
 
 static bool check_limit(struct sl_request *r)
@@ -348,17 +370,19 @@ void sl_read_list(struct sl_request *r)
 {
     struct sl_error e;
     struct sl_buf items = {0};
-    if (!sl_options_check_list(r) || !check_revision(r) || !check_limit(r)) {
+    uint64_t exact;
+    if (!sl_options_check_list(r) || !check_revision(r, &exact) || !check_limit(r)) {
         return;
     }
     struct list *l = list_new(r);
+    l->revision = exact;
     if (!sl_choice_init(r, &l->choice)) {
         list_free(&l->stream);
         return;
     }
     bool wait = sl_store_dirty(r->rest->store);
     if (read_page(l, &items, &e) != SL_CODE_OK) {
-        sl_answer_error(r, &e);
+        answer_old(r, &e);
         list_free(&l->stream);
     } else if (l->done || is_head(r)) {
         answer_whole(r, l, &items); /* only headers go out of a HEAD: no stream's end may follow */

@@ -208,8 +208,8 @@ static bool next_owner(struct sl_store *s, char **uid, struct key *owner)
     bool found = sl_db_row(s, SL_SQL_COLLECT_NEXT);
     if (found) {
         char *next = sl_mem_text((const char *)sqlite3_column_text(q, 0));
-        bool gone = sqlite3_column_type(q, 1) == SQLITE_NULL;
-        owner->kind = gone ? SL_KIND_COUNT : sl_rows_kind(s, sqlite3_column_int64(q, 1));
+        bool deleted = sqlite3_column_type(q, 1) == SQLITE_NULL;
+        owner->kind = deleted ? SL_KIND_COUNT : sl_rows_kind(s, sqlite3_column_int64(q, 1));
         owner->ns = sl_mem_text((const char *)sqlite3_column_text(q, 2));
         owner->name = sl_mem_text((const char *)sqlite3_column_text(q, 3));
         sqlite3_reset(q);

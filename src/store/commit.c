@@ -66,6 +66,7 @@ void sl_store_close(struct sl_store *s)
     }
     sl_mem_free(s->replies);
     sl_mem_free(s->watchers);
+    sl_snapshot_close(s);
     sl_mem_free(s->late);
     for (size_t i = 0; i < s->lost_count; i++) {
         sl_mem_free(s->lost[i].text);

@@ -3,7 +3,7 @@
 
 /* The data directory: the lock file, the SQLite file and its schema, the open transaction, and
  * SQLite's errors in words that say what to do. */
-#include "store/internal.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,6 +225,13 @@ static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_erro
     return SL_CODE_OK;
 }
 
+enum sl_code sl_db_lock(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    SL_PRE(s->lock_fd < 0);
+    enum sl_code code = check_dir(dir, e);
+    return code == SL_CODE_OK ? lock_dir(s, dir, e) : code;
+}
+
 enum sl_code sl_db_run_text(struct sl_store *s, const char *sql, const char *doing,
                             struct sl_error *e)
 {
@@ -286,10 +293,10 @@ static enum sl_code upgrade(struct sl_store *s, struct sl_error *e)
     return code;
 }
 
-/* Which version it is of; 0: there is nothing in it. */
-static enum sl_code look_at_schema(struct sl_store *s, const char *dir, int64_t *version,
-                                   struct sl_error *e)
+enum sl_code sl_db_version(struct sl_store *s, const char *path, int64_t *version,
+                           struct sl_error *e)
 {
+    SL_PRE(s->db != NULL);
     int64_t application = 0, tables = 0;
     enum sl_code code = sl_db_read_int(s, "PRAGMA user_version", version, e);
     code = code == SL_CODE_OK ? sl_db_read_int(s, "PRAGMA application_id", &application, e) : code;
@@ -303,15 +310,13 @@ static enum sl_code look_at_schema(struct sl_store *s, const char *dir, int64_t 
         return SL_CODE_OK;
     }
     if (application != APPLICATION_ID) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "%s/sluice.db is a database of another program",
-                            dir);
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is a database of another program", path);
     }
     if (*version < 1 || *version > SL_STORE_SCHEMA) {
-        return sl_error_set(
-            e, SL_CODE_INTERNAL,
-            "data directory %s was written by a %s version (schema %lld, this program reads %d)",
-            dir, *version > SL_STORE_SCHEMA ? "newer" : "different", (long long)*version,
-            SL_STORE_SCHEMA);
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "%s was written by a %s version (schema %lld, this program reads %d)",
+                            path, *version > SL_STORE_SCHEMA ? "newer" : "different",
+                            (long long)*version, SL_STORE_SCHEMA);
     }
     return SL_CODE_OK;
 }
@@ -446,12 +451,12 @@ static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_op
 }
 
 /* The database as this program has it, and whole. */
-static enum sl_code open_whole(struct sl_store *s, const char *dir, bool left_open, bool *made,
-                               struct sl_error *e)
+static enum sl_code open_whole(struct sl_store *s, bool left_open, bool *made, struct sl_error *e)
 {
     int64_t version = 0;
     enum sl_code code = sl_whole_functions(s, e);
-    code = code == SL_CODE_OK ? look_at_schema(s, dir, &version, e) : code;
+    code = code == SL_CODE_OK ? sl_db_version(s, sqlite3_db_filename(s->db, "main"), &version, e)
+                              : code;
     if (code == SL_CODE_OK && version == SL_STORE_SCHEMA) {
         code = sl_whole_check(s, e);
     } else if (code == SL_CODE_OK && version > 0) {
@@ -463,6 +468,7 @@ static enum sl_code open_whole(struct sl_store *s, const char *dir, bool left_op
         code = *made ? make_schema(s, e) : upgrade(s, e);
     }
     code = code == SL_CODE_OK ? number_kinds(s, e) : code;
+    code = code == SL_CODE_OK ? sl_snapshot_open(s, e) : code;
     return code == SL_CODE_OK ? prepare_all(s, e) : code;
 }
 
@@ -472,10 +478,9 @@ enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
     int64_t revision = 0, identity = 0, work = 0;
     bool left_open = false, made = false;
     s->lock_fd = s->note.fd = -1;
-    enum sl_code code = check_dir(dir, e);
-    code = code == SL_CODE_OK ? lock_dir(s, dir, e) : code;
+    enum sl_code code = sl_db_lock(s, dir, e);
     code = code == SL_CODE_OK ? open_file(s, dir, &left_open, e) : code;
-    code = code == SL_CODE_OK ? open_whole(s, dir, left_open, &made, e) : code;
+    code = code == SL_CODE_OK ? open_whole(s, left_open, &made, e) : code;
     code = code == SL_CODE_OK
                ? sl_db_read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
                : code;

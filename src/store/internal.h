@@ -10,7 +10,7 @@
 #define SL_STORE_INTERNAL_H
 #include <sqlite3.h>
 
-#include "store/store.h"
+#include "store/snapshot.h"
 
 #define SL_STORE_SCHEMA 2 /* PRAGMA user_version of the files that this program writes */
 #define SL_STORE_LOG_EVENTS_MAX 16384u
@@ -77,9 +77,8 @@ struct sl_store_reply {
     bool unsure; /* something was staged before: a refusal may rest on it, and goes with it */
 };
 
-/* Of the directory's last user. */
-struct sl_store_note {
-    int fd; /* -1: there is none */
+struct sl_store_note { /* of the directory's last user */
+    int fd;            /* -1: there is none */
     char path[4096];
     bool open, valid, closed;
     uint64_t identity, told, stored;
@@ -109,6 +108,7 @@ struct sl_store {
     bool gate_pods, guard_queues, select_pods;
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
+    struct sl_store_snapshots snapshots;
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
     uint64_t watch_id_last;

@@ -3,10 +3,12 @@
 
 /* Lists, in (namespace, name) order, read a page of rows at a time: the visitor may use the store,
  * and memory does not grow with the number of objects. A continue token names the last object that
- * was visited. */
+ * was visited: v1:NAMESPACE/NAME of a list of what there is, v2:REVISION:REMAINING:NAMESPACE/NAME of one that stays
+ * at its revision; REMAINING is - where it is not known. */
 #include "store/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -16,6 +18,14 @@
 #define PAGE_ROWS 64
 #define PAGE_BYTES (1u << 20)
 #define TOKEN_PREFIX "v1:"
+#define TOKEN_THEN_PREFIX "v2:"
+#define TOO_OLD                                                                                    \
+    "The provided continue parameter is too old to display a consistent list result. You can "     \
+    "start "                                                                                       \
+    "a new list without the continue parameter, or use the continue token in this response to "    \
+    "retrieve the remainder of the results. Continuing with the provided token results in an "     \
+    "inconsistent list - objects that were created, modified, or deleted between the time the "    \
+    "first chunk was returned and now may show up in the list."
 
 struct row {
     char *ns, *name, *text;
@@ -28,6 +38,8 @@ struct page {
 };
 struct cursor {
     char ns[256], name[256];
+    uint64_t revision; /* that rows are read of; 0: as they are now */
+    int64_t remaining; /* objects behind it; -1: not known */
 };
 struct tally {
     uint32_t visited, scanned;
@@ -40,37 +52,86 @@ struct visitor {
     void *context;
 };
 
-static enum sl_code read_token(const char *token, struct cursor *at, struct sl_error *e)
+/* "REVISION:REMAINING:" of a token; NULL: that is not what it says. */
+static const char *read_then(const char *token, struct cursor *at)
 {
-    *at = (struct cursor){.ns = ""};
-    if (token == NULL || token[0] == '\0') {
+    char *end = NULL;
+    if (token[0] < '1' || token[0] > '9') {
+        return NULL;
+    }
+    at->revision = strtoull(token, &end, 10);
+    if (*end != ':' || at->revision > INT64_MAX) {
+        return NULL;
+    }
+    const char *count = end + 1;
+    if (count[0] == '-' && count[1] == ':') {
+        return count + 2;
+    }
+    at->remaining = count[0] >= '0' && count[0] <= '9' ? strtoll(count, &end, 10) : -1;
+    return at->remaining >= 0 && *end == ':' ? end + 1 : NULL;
+}
+
+/* False: it is none. */
+static bool parse_token(const char *token, struct cursor *at)
+{
+    *at = (struct cursor){.ns = "", .remaining = -1};
+    const char *key = NULL;
+    if (strncmp(token, TOKEN_PREFIX, strlen(TOKEN_PREFIX)) == 0) {
+        key = token + strlen(TOKEN_PREFIX);
+    } else if (strncmp(token, TOKEN_THEN_PREFIX, strlen(TOKEN_THEN_PREFIX)) == 0) {
+        key = read_then(token + strlen(TOKEN_THEN_PREFIX), at);
+    }
+    const char *slash = key == NULL ? NULL : strchr(key, '/');
+    if (slash == NULL || (size_t)(slash - key) >= sizeof at->ns ||
+        strlen(slash + 1) >= sizeof at->name || slash[1] == '\0') {
+        return false;
+    }
+    memcpy(at->ns, key, (size_t)(slash - key));
+    (void)snprintf(at->name, sizeof at->name, "%s", slash + 1);
+    return true;
+}
+
+/* Where the list goes on, or begins. */
+static enum sl_code find_begin(struct sl_store *s, const struct sl_store_list *q, struct cursor *at,
+                               struct sl_error *e)
+{
+    bool goes_on = q->continue_token != NULL && q->continue_token[0] != '\0';
+    *at = (struct cursor){.ns = "", .remaining = -1, .revision = q->revision};
+    if (goes_on && !parse_token(q->continue_token, at)) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "invalid continue token: continue key is not valid: %.80s",
+                            q->continue_token);
+    }
+    if (at->revision == 0 || at->revision == s->revision) {
+        at->revision = 0; /* that is now */
         return SL_CODE_OK;
     }
-    const char *slash = strchr(token, '/');
-    size_t prefix = strlen(TOKEN_PREFIX);
-    if (strncmp(token, TOKEN_PREFIX, prefix) != 0 || slash == NULL ||
-        (size_t)(slash - token) - prefix >= sizeof at->ns || strlen(slash + 1) >= sizeof at->name ||
-        slash[1] == '\0') {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "continue key is not valid: %.100s", token);
+    if (sl_snapshot_has(s, at->revision)) {
+        return SL_CODE_OK;
     }
-    memcpy(at->ns, token + prefix, (size_t)(slash - token) - prefix);
-    (void)snprintf(at->name, sizeof at->name, "%s", slash + 1);
-    return SL_CODE_OK;
+    char why[sizeof e->text];
+    (void)snprintf(why, sizeof why, "The provided resource version %llu is no longer kept",
+                   (unsigned long long)at->revision);
+    return sl_error_set(e, SL_CODE_GONE, "%s", goes_on ? TOO_OLD : why);
 }
 
 static enum sl_sql bind_page(struct sl_store *s, const struct sl_store_list *q,
                              const struct cursor *at)
 {
-    enum sl_sql id = SL_SQL_LIST;
     bool one_ns = q->ns != NULL && q->ns[0] != '\0';
-    if (q->name != NULL && q->name[0] != '\0') {
-        id = SL_SQL_LIST_NAME; /* answered from the index but for the few rows of that name */
+    bool one_name = q->name != NULL && q->name[0] != '\0';
+    enum sl_sql id = one_name ? SL_SQL_LIST_NAME /* from the index but for the rows of that name */
+                     : one_ns ? SL_SQL_LIST_NS
+                              : SL_SQL_LIST;
+    if (at->revision != 0) {
+        id = one_name ? SL_SQL_LIST_NAME_THEN : one_ns ? SL_SQL_LIST_NS_THEN : SL_SQL_LIST_THEN;
+        sl_db_bind_int(s, id, 6, (int64_t)at->revision);
+    }
+    if (one_name) {
         sl_db_bind_text(s, id, 5, q->name);
-    } else if (one_ns) {
-        id = SL_SQL_LIST_NS;
     }
     sl_db_bind_int(s, id, 1, s->kind_ids[q->kind]);
-    sl_db_bind_text(s, id, 2, id == SL_SQL_LIST_NS ? q->ns : at->ns);
+    sl_db_bind_text(s, id, 2, one_ns && !one_name ? q->ns : at->ns);
     sl_db_bind_text(s, id, 3, at->name);
     sl_db_bind_int(s, id, 4, PAGE_ROWS);
     return id;
@@ -94,7 +155,7 @@ static enum sl_code read_page(struct sl_store *s, const struct sl_store_list *q,
         row->text_size = (size_t)sqlite3_column_bytes(sql, 2);
         row->ns = sl_mem_text(column(sql, 0));
         row->name = sl_mem_text(column(sql, 1));
-        row->text = sl_mem_text_n(column(sql, 2), row->text_size);
+        row->text = column(sql, 2) == NULL ? NULL : sl_mem_text_n(column(sql, 2), row->text_size);
         bytes += row->text_size;
         if (page->count == PAGE_ROWS || bytes >= PAGE_BYTES) {
             break;
@@ -134,8 +195,8 @@ static bool is_enough(const struct sl_store_list *q, const struct tally *t)
 /* Whether the row was for the visitor. */
 static bool visit_row(const struct sl_store_list *q, const struct row *row, const struct visitor *v)
 {
-    if (q->ns != NULL && q->ns[0] != '\0' && strcmp(q->ns, row->ns) != 0) {
-        return false;
+    if ((q->ns != NULL && q->ns[0] != '\0' && strcmp(q->ns, row->ns) != 0) || row->text == NULL) {
+        return false; /* of another namespace, or it came later */
     }
     struct sl_json *object = NULL;
     bool wanted = true;
@@ -156,21 +217,75 @@ static bool visit_row(const struct sl_store_list *q, const struct row *row, cons
     return wanted;
 }
 
-static char *make_token(const struct cursor *at)
+/* How many there are, when the first page ends; those of later pages know it by their tokens. */
+static int64_t count_all(struct sl_store *s, const struct sl_store_list *q, const struct cursor *at)
+{
+    bool first = q->continue_token == NULL || q->continue_token[0] == '\0';
+    bool selects =
+        q->labels != NULL || q->fields != NULL || (q->name != NULL && q->name[0] != '\0');
+    return !first              ? at->remaining
+           : selects           ? -1
+           : at->revision != 0 ? -1
+                               : sl_snapshot_count(s, q->kind, q->ns != NULL ? q->ns : "");
+}
+
+static char *print_token(const struct cursor *at)
 {
     struct sl_buf token = {0};
-    sl_buf_print(&token, TOKEN_PREFIX "%s/%s", at->ns, at->name);
+    if (at->revision == 0) {
+        sl_buf_print(&token, TOKEN_PREFIX);
+    } else if (at->remaining < 0) {
+        sl_buf_print(&token, TOKEN_THEN_PREFIX "%llu:-:", (unsigned long long)at->revision);
+    } else {
+        sl_buf_print(&token, TOKEN_THEN_PREFIX "%llu:%lld:", (unsigned long long)at->revision,
+                     (long long)at->remaining);
+    }
+    sl_buf_print(&token, "%s/%s", at->ns, at->name);
     return sl_buf_take(&token);
 }
 
+/* `at`: the last object of a page. */
+static enum sl_code make_token(struct sl_store *s, const struct sl_store_list *q,
+                               const struct cursor *at, const struct tally *t, char **out,
+                               struct sl_error *e)
+{
+    struct cursor next = *at;
+    enum sl_code code = SL_CODE_OK;
+    next.revision = 0;
+    if (q->consistent) {
+        int64_t all = count_all(s, q, at);
+        next.remaining = all < (int64_t)t->visited ? -1 : all - (int64_t)t->visited;
+        next.revision = at->revision != 0 ? at->revision : s->revision;
+        code = sl_snapshot_pin(s, next.revision, e);
+    }
+    *out = code == SL_CODE_OK ? print_token(&next) : NULL;
+    return code;
+}
+
+int64_t sl_store_list_remaining(const char *token)
+{
+    struct cursor at;
+    return parse_token(token, &at) ? at.remaining : -1;
+}
+
+char *sl_store_list_token_now_new(const char *token)
+{
+    struct cursor at;
+    bool valid = parse_token(token, &at);
+    SL_PRE(valid);
+    at.revision = 0;
+    return print_token(&at);
+}
+
 static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, const struct visitor *v,
-                         char **next, struct sl_error *e)
+                         uint64_t *revision, char **next, struct sl_error *e)
 {
     struct cursor at;
     struct page page = {.count = 0};
     struct tally tally = {.begin = sl_effort_steps};
     sl_error_clear(e);
-    enum sl_code code = read_token(q->continue_token, &at, e);
+    enum sl_code code = find_begin(s, q, &at, e);
+    *revision = at.revision != 0 ? at.revision : s->revision; /* before the first row */
     char *token = NULL;
     while (code == SL_CODE_OK && !page.last && token == NULL) {
         code = read_page(s, q, &at, &page, e);
@@ -180,7 +295,7 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
             (void)snprintf(at.name, sizeof at.name, "%s", page.rows[i].name);
             tally.scanned++;
             if (is_enough(q, &tally) && !(page.last && i + 1 == page.count)) {
-                token = make_token(&at);
+                code = make_token(s, q, &at, &tally, &token, e);
             }
         }
         free_page(&page);
@@ -198,8 +313,9 @@ enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl
                            struct sl_error *e)
 {
     SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
-    uint64_t revision = s->revision; /* before the first row: a watch from here misses nothing */
-    enum sl_code code = list(s, q, &(struct visitor){.object = visit, .context = context}, next, e);
+    uint64_t revision; /* a watch from here misses nothing */
+    enum sl_code code =
+        list(s, q, &(struct visitor){.object = visit, .context = context}, &revision, next, e);
     if (code == SL_CODE_OK && resource_version != NULL) {
         *resource_version = revision;
     }
@@ -211,8 +327,9 @@ enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *
                                 char **next, struct sl_error *e)
 {
     SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
-    uint64_t revision = s->revision;
-    enum sl_code code = list(s, q, &(struct visitor){.text = visit, .context = context}, next, e);
+    uint64_t revision;
+    enum sl_code code =
+        list(s, q, &(struct visitor){.text = visit, .context = context}, &revision, next, e);
     if (code == SL_CODE_OK && resource_version != NULL) {
         *resource_version = revision;
     }
@@ -223,5 +340,6 @@ enum sl_code sl_store_list_keys(struct sl_store *s, const struct sl_store_list *
                                 void *context, char **next, struct sl_error *e)
 {
     SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
-    return list(s, q, &(struct visitor){.key = visit, .context = context}, next, e);
+    uint64_t revision;
+    return list(s, q, &(struct visitor){.key = visit, .context = context}, &revision, next, e);
 }

@@ -214,18 +214,28 @@ static enum sl_code run_on_one(struct sl_store *s, enum sl_sql id, enum sl_kind 
                : sl_whole_fail(s, kind, sl_object_namespace(object), sl_object_name(object), e);
 }
 
+static enum sl_code keep_past(struct sl_store *s, enum sl_kind kind, const struct sl_json *object,
+                              struct sl_error *e)
+{
+    return sl_snapshot_keep(s, kind, sl_object_namespace(object), sl_object_name(object), e);
+}
+
 enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
                          const struct sl_json *old, struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
     struct sl_buf before = {0};
     enum sl_sql id = old == NULL ? SL_SQL_INSERT : SL_SQL_UPDATE;
+    enum sl_code code = old == NULL ? SL_CODE_OK : keep_past(s, kind, object, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
     stamp(s, object);
     bind_key(s, id, kind, sl_object_namespace(object), sl_object_name(object));
     sl_db_bind_text(s, id, 4, sl_object_uid(object));
     sl_db_bind_int(s, id, 5, (int64_t)(s->revision + 1));
     sl_db_bind_text(s, id, 6, s->text.data);
-    enum sl_code code = run_on_one(s, id, kind, object, e);
+    code = run_on_one(s, id, kind, object, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, object, old, e) : code;
     if (code == SL_CODE_OK) {
         if (old != NULL && selectable_differs(kind, object, old)) {
@@ -268,8 +278,12 @@ enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_jso
                             struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
+    enum sl_code code = keep_past(s, kind, object, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
     bind_key(s, SL_SQL_DELETE, kind, sl_object_namespace(object), sl_object_name(object));
-    enum sl_code code = run_on_one(s, SL_SQL_DELETE, kind, object, e);
+    code = run_on_one(s, SL_SQL_DELETE, kind, object, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, NULL, object, e) : code;
     code = code == SL_CODE_OK ? note_removal(s, object, e) : code;
     if (code == SL_CODE_OK) {

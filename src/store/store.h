@@ -17,6 +17,12 @@ struct sl_store;
  * tried again. DAMAGED: the database is not what was written to it. */
 enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e);
 void sl_store_close(struct sl_store *s);
+/* Copies what DIR holds into FILE, which must not be there yet, also while a daemon has it: all that was acknowledged
+ * before, as of one commit. The copy is checked. UNAVAILABLE: the disk is full. */
+enum sl_code sl_store_backup(const char *dir, const char *file, struct sl_error *e);
+/* Makes DIR hold what FILE does, once that was checked; what it held before stays as DIR/sluice.db.replaced. Refuses while
+ * another process has DIR. */
+enum sl_code sl_store_restore(const char *dir, const char *file, struct sl_error *e);
 /* Shall plain Pods that name a queue be marked and gated when they are created? Off at first. */
 void sl_store_gate_pods(struct sl_store *s, bool on);
 /* Shall ClusterQueues and ResourceFlavors have the finalizer that keeps what is in use when they are created? Off at first: a
@@ -49,9 +55,13 @@ struct sl_store_list {
      * not: a list that selects few objects does not delay other requests. */
     uint32_t scan_max;
     uint64_t work_max; /* the same of steps of work (base/effort.h), with one object at least */
+    /* All pages are of the revision that the first one was read at, which is kept for five minutes, and less where so
+     * much is changed meanwhile that it comes to more than memory has for it. Else a page is of what there is then. */
+    bool consistent;
+    uint64_t revision; /* of the first page; 0: now */
 };
 /* In (namespace, name) order. *resource_version: the revision the list is of; *next (caller frees):
- * the continue token, or NULL at the end. */
+ * the continue token, or NULL at the end. Refused with 410: the revision is kept no longer. */
 enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl_visit_fn *visit,
                            void *context, uint64_t *resource_version, char **next,
                            struct sl_error *e);
@@ -64,6 +74,10 @@ enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *
 /* The same, but only which objects there are. */
 enum sl_code sl_store_list_keys(struct sl_store *s, const struct sl_store_list *q, sl_key_fn *visit,
                                 void *context, char **next, struct sl_error *e);
+/* How many objects come after the page that this token was given for; -1: that is not known, as where there is a selector. */
+int64_t sl_store_list_remaining(const char *token);
+/* One that goes on after the same object with what there is now (caller frees). */
+char *sl_store_list_token_now_new(const char *token);
 /* The last revision, staged writes included. Wait for the commit before sending it to a client. */
 uint64_t sl_store_revision(const struct sl_store *s);
 
@@ -104,6 +118,8 @@ void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context
 
 /* Refuse to grow past this size, just as if the disk were full. 0 = no limit. */
 void sl_store_set_size_max(struct sl_store *s, uint64_t bytes);
+/* How much memory states that lists still go through may take. */
+void sl_store_set_past_max(struct sl_store *s, uint64_t bytes);
 /* Makes uids and generated names a function of the seed and of how many writes there were (simulation, tests). */
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 

@@ -1,6 +1,6 @@
 """The same steps of kubectl and of plain requests on a cluster's API server and on the standalone one. What they print differs
 only in the steps that docs/api.md lists, and it lists no others."""
-import json, os, pathlib, re, unittest
+import json, os, pathlib, re, unittest, urllib.parse
 
 from controlplane import BUILD, ROOT, ControlPlane
 from cluster_scene import established  # noqa: F401  (puts tests/e2e on the path)
@@ -39,6 +39,11 @@ def ask(title, method, path, body=None, content_type="application/json"):
 
 def ssa(title, obj, *options):
     return kubectl(title, "apply", "--server-side", "-f", "-", *options, stdin=obj)
+
+
+def pages(title, path, meanwhile, limit=1):
+    """A list by pages, while things happen after the first one."""
+    return title, "pages", (path, meanwhile, limit), None
 
 
 def shown(title, kind, name):
@@ -125,6 +130,12 @@ STEPS = [
     # --- reads
     kubectl("names", "get", "workloadpriorityclasses", "-o", "name"),
     kubectl("names by pieces", "get", "workloadpriorityclasses", "-o", "name", "--chunk-size=1"),
+    pages("pages of one revision", CLASSES, [
+        ("POST", CLASSES, json.dumps(wpc("between"))), ("DELETE", f"{CLASSES}/written", None), ("DELETE", f"{CLASSES}/between", None),
+        ("POST", CLASSES, json.dumps(wpc("written", labels={"a": "d"})))]),
+    pages("pages of what is selected", f"{CLASSES}?labelSelector=a", [("DELETE", f"{CLASSES}/written", None), (
+        "POST", CLASSES, json.dumps(wpc("written", labels={"a": "d"})))]),
+    ask("a continue that makes no sense", "GET", f"{CLASSES}?limit=1&continue=x"),
     kubectl("by a label", "get", "workloadpriorityclasses", "-l", "a=d", "-o", "name"),
     kubectl("by a field", "get", "workloadpriorityclasses", "--field-selector", "metadata.name=written", "-o", "name"),
     kubectl("wait for a deletion", "delete", "workloadpriorityclass", "written", "--wait"),
@@ -171,12 +182,30 @@ class TwoServers(unittest.TestCase):
         if how == "kubectl":
             done = server.kubectl(*what, stdin=body, check=False)
             return f"exit {done.returncode}\n{settled(done.stdout)}\n{settled(done.stderr)}"
+        if how == "pages":
+            return self.read_pages(server, *what)
         method, path, content_type = what
         status, answer = server.request(method, path, body, content_type)
         if isinstance(answer, dict):
             answer = {k: v for k, v in answer.items() if k != "metadata"}
             (answer.get("details") or {}).pop("uid", None)
         return f"{status}\n{settled(json.dumps(answer, indent=1, sort_keys=True))}"
+
+    @staticmethod
+    def read_pages(server, path, meanwhile, limit):
+        said, versions, token = [], set(), ""
+        path += ("&" if "?" in path else "?") + f"limit={limit}"
+        while True:
+            status, answer = server.request("GET", path + (f"&continue={urllib.parse.quote(token)}" if token else ""))
+            found = answer.get("metadata", {})
+            said.append(f"{status} {[i['metadata']['name'] for i in answer.get('items', [])]} {found.get('remainingItemCount')}")
+            versions.add(found.get("resourceVersion"))
+            token = found.get("continue")
+            if not token:
+                return "\n".join([*said, f"{len(versions)} revision"])
+            for method, where, body in meanwhile:
+                said.append(str(server.request(method, where, body)[0]))
+            meanwhile = []
 
     def test_same_steps_same_answers(self):
         """Which steps differ is in docs/api.md, and why; TWO_SERVERS=FILE writes down what both said."""

@@ -262,7 +262,7 @@ class StartUp(unittest.TestCase):
     def test_full_disk_refuses_writes_and_loses_nothing(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
         d = Daemon(self.home / "data")
         d.log = open(d.log_path, "ab")
         d.process = subprocess.Popen([BUILD / "sluiced", "--standalone", "--data", d.data, "--listen",
@@ -286,6 +286,14 @@ class StartUp(unittest.TestCase):
             self.assertEqual(d.request("GET", "/healthz")[0], 200)
             self.assertGreaterEqual(self.metric(d, "sluice_store_refusals_total"), refused)
             self.assertEqual(self.metric(d, "sluice_store_refusing"), 1)
+            self.assertIn("cannot write to the database: ", answer["message"])
+            names = {i["metadata"]["name"] for i in d.get(f"{BASE}/resourceflavors")["items"]}
+            self.assertEqual(names, set(stored))  # reads go on
+            resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            code, answer = d.request("POST", f"{BASE}/resourceflavors", flavor("with-room-again"))
+            self.assertEqual(code, 201, answer)
+            stored.append("with-room-again")
+            self.assertEqual(self.metric(d, "sluice_store_refusing"), 0)
             d.kill()
             d.start()
             names = {i["metadata"]["name"] for i in d.get(f"{BASE}/resourceflavors")["items"]}

@@ -1,6 +1,6 @@
 """The data directory of the daemon when the disk was not kind to it: a journal that nobody can read, a database that is not
 what was written, at the start and while it runs, and a backup that was put back."""
-import http.client, os, shutil, sqlite3, subprocess, unittest
+import http.client, os, shutil, sqlite3, subprocess, threading, unittest
 from daemon import *
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
@@ -106,6 +106,53 @@ class Storage(unittest.TestCase):
                 code, body = self.d.request("GET", f"{JOBS}?watch=1&resourceVersion={told}&timeoutSeconds=1")
                 self.assertIn("Expired", json.dumps(body))
                 self.assertEqual(self.d.stop(), 0)
+
+    def ctl(self, *arguments):
+        return subprocess.run([BUILD / "sluicectl", *arguments], capture_output=True, text=True, timeout=60)
+
+    def test_a_backup_while_jobs_are_written_and_its_way_back(self):
+        self.d.start()
+        written, stop = [], threading.Event()
+
+        def write():
+            while not stop.is_set():
+                self.make(f"j{len(written)}")
+                written.append(f"j{len(written)}")
+        writer = threading.Thread(target=write)
+        writer.start()
+        backup = str(self.d.home / "backup.db")
+        try:
+            eventually(lambda: len(written) > 20, what="some jobs")
+            known = set(written)
+            done = self.ctl("backup", "--data", self.d.data, backup)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout, f"{backup} has what {self.d.data} holds\n")
+        finally:
+            stop.set()
+            writer.join()
+        running = self.ctl("restore", "--data", self.d.data, backup)
+        self.assertEqual(running.returncode, 1)
+        self.assertIn("is in use by another process", running.stderr)
+        self.assertEqual(self.names(), set(written))
+        told = self.d.get(JOBS)["metadata"]["resourceVersion"]
+        self.d.kill()  # with a log that is not to be read into what comes back
+        done = self.ctl("restore", "--data", self.d.data, backup)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(f"what it held before is {self.d.data}/sluice.db.replaced", done.stdout)
+        self.d.start()
+        self.assertLessEqual(known, self.names())
+        self.assertLessEqual(self.names(), set(written) | {f"j{len(written)}"})
+        self.assertGreater(int(self.d.get(JOBS)["metadata"]["resourceVersion"]), int(told))
+        self.make("goes-on")
+        self.assertEqual(self.d.stop(), 0)
+
+    def test_backup_and_restore_say_what_is_wrong(self):
+        for arguments, code, words in ((("backup",), 2, "backup takes one FILE"), (("restore", "a", "b"), 2, "restore takes one FILE"),
+                                       (("backup", "--data", "/nonexistent", "x"), 1, "/nonexistent/sluice.db: No such file"),
+                                       (("restore", "--data", self.d.data, "/nonexistent"), 1, "/nonexistent: No such file")):
+            done = self.ctl(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+            self.assertIn(words, done.stderr)
 
     def test_what_is_stored_is_for_its_owner_alone(self):
         self.d.data.mkdir()

@@ -3,6 +3,7 @@
 
 /* The table of sluicectl's commands, and the help that is made of it. */
 #include "cli/ctl/ctl.h"
+#include "cli/verbs/verb_backup.h"
 #include "base/check.h"
 #include "base/near.h"
 #include <string.h>
@@ -173,6 +174,12 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl usage                                by ClusterQueue\n"
      "  sluicectl usage --by namespace --since 30d\n"
      "  sluicectl usage --by namespace,flavor --since 2026-11-01 --until 2026-12-01 -o csv\n"},
+    {"backup", sl_ctl_backup, 0, "FILE",
+     "copy all objects of a standalone daemon into a file, also while it runs (needs no server)",
+     "  sluicectl backup --data /var/lib/sluice sluice-$(date +%F).db\n"},
+    {"restore", sl_ctl_restore, 0, "FILE",
+     "give a data directory what a backup has, while no daemon uses it",
+     "  sluicectl restore --data /var/lib/sluice sluice-2026-11-27.db\n"},
     {"completion", sl_ctl_completion, 0, "bash|zsh|fish",
      "print the script by which a shell completes the words of this program",
      "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "cli/ctl/ctl.h"
+#include "cli/verbs/verb_backup.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -285,7 +286,8 @@ static void offer_arguments(struct completing *k)
         offer_node(k);
     } else if (k->command->run == sl_ctl_completion) {
         offer_each(k, "bash zsh fish", " ");
-    } else if (k->command->run == sl_ctl_replay) {
+    } else if (k->command->run == sl_ctl_replay || k->command->run == sl_ctl_backup ||
+               k->command->run == sl_ctl_restore) {
         puts(FILES);
     } else if (k->command->run == NULL) { /* help */
         offer_commands(k);

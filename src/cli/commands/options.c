@@ -182,6 +182,8 @@ static const struct sl_flag table[] = {
          "the journal of what was: the daemon's directory, or one of its files; required"),
     TEXT("--journal", NULL, journal, "DIR", "what-if",
          "ask about where this journal ends, in place of a server"),
+    TEXT("--data", NULL, data, "DIR", "backup restore",
+         "a standalone daemon's data directory (default: sluice-data)"),
     TEXT("--dump", NULL, dump, "FILE", "what-if",
          "ask about what sluicectl dump has written, or manifests and lists of objects in a file "
          "or directory, in place of a server"),

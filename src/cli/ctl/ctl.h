@@ -73,8 +73,8 @@ struct sl_ctl {
     int64_t limit;       /* of pending workloads in one list; 0 = none */
     bool start;          /* pending: when does each start? */
     /* what-if */
-    struct sl_simulate simulate; /* its files are `files` */
-    const char *journal, *dump;  /* of compare and what-if: where they are */
+    struct sl_simulate simulate;       /* its files are `files` */
+    const char *journal, *dump, *data; /* of compare, what-if and backup: where they are */
     struct {
         const char *config, *with; /* configurations: as it was, and as it is to be */
         struct sl_flag_list limits;

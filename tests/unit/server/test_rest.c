@@ -1158,6 +1158,56 @@ static void test_rest_list_limit_and_continue(void **state)
     assert_int_equal(get(f, QUEUES "?continue=rubbish"), 400);
 }
 
+static void test_rest_pages_are_of_one_revision(void **state)
+{
+    struct fixture *f = *state;
+    char uri[256], revision[32];
+    make_queue(f, "a", "");
+    make_queue(f, "b", "");
+    make_queue(f, "c", "");
+    assert_int_equal(get(f, QUEUES "?limit=1"), 200);
+    assert_int_equal(sl_json_int(sl_json_path(f->reply, "metadata.remainingItemCount"), -1), 2);
+    (void)snprintf(revision, sizeof revision, "%s", text(f, "metadata.resourceVersion"));
+    (void)snprintf(uri, sizeof uri, "%s?limit=5&continue=%s", QUEUES, text(f, "metadata.continue"));
+    make_queue(f, "aa", "");
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES "/b"}), 200);
+    assert_int_equal(get(f, uri), 200);
+    assert_string_equal(text(f, "metadata.resourceVersion"), revision);
+    assert_string_equal(text(f, "metadata.remainingItemCount"), "(absent)");
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 2);
+    assert_string_equal(text(f, "items.0.metadata.name"), "b");
+    (void)snprintf(uri, sizeof uri, "%s?resourceVersion=%s&resourceVersionMatch=Exact", QUEUES,
+                   revision);
+    assert_int_equal(get(f, uri), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 3);
+    assert_int_equal(get(f, QUEUES "?limit=1&labelSelector=!x"), 200);
+    assert_string_equal(text(f, "metadata.remainingItemCount"), "(absent)");
+    (void)snprintf(uri, sizeof uri, "%s?resourceVersion=%s&continue=%s", QUEUES, revision,
+                   text(f, "metadata.continue"));
+    assert_int_equal(get(f, uri), 400);
+    assert_string_equal(text(f, "message"),
+                        "specifying resource version is not allowed when using continue");
+}
+
+static void test_rest_a_list_that_is_too_old_offers_its_rest(void **state)
+{
+    struct fixture *f = *state;
+    char uri[256];
+    make_queue(f, "a", "");
+    make_queue(f, "b", "");
+    assert_int_equal(get(f, QUEUES "?limit=1"), 200);
+    (void)snprintf(uri, sizeof uri, "%s?limit=1&continue=%s", QUEUES, text(f, "metadata.continue"));
+    make_queue(f, "c", "");
+    sl_clock_set_virtual(sl_clock_now_ms() + 300000);
+    assert_int_equal(get(f, uri), 410);
+    assert_string_equal(text(f, "reason"), "Expired");
+    assert_non_null(strstr(text(f, "message"), "use the continue token in this response"));
+    assert_non_null(strstr(text(f, "message"), "may show up in the list."));
+    (void)snprintf(uri, sizeof uri, "%s?continue=%s", QUEUES, text(f, "metadata.continue"));
+    assert_int_equal(get(f, uri), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 2);
+}
+
 static void test_rest_head_of_a_long_list_has_no_stream(void **state)
 {
     struct fixture *f = *state;
@@ -1484,6 +1534,8 @@ int main(void)
         CASE(test_rest_delete_collection_goes_on_over_commits),
         CASE(test_rest_delete_collection_goes_on_over_pages_that_change_nothing),
         CASE(test_rest_list_limit_and_continue),
+        CASE(test_rest_pages_are_of_one_revision),
+        CASE(test_rest_a_list_that_is_too_old_offers_its_rest),
         CASE(test_rest_head_of_a_long_list_has_no_stream),
         CASE(test_rest_fields_of_other_names_and_types_are_selected),
         CASE(test_rest_list_across_namespaces),
