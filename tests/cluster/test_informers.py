@@ -1,6 +1,6 @@
 """client-go's shared informers, as any controller of the users' has them: on the API server while Sluice writes, and on
 Sluice's own API server. After a run their stores must be what a fresh list says, event by event, without one relist."""
-import json, os, subprocess
+import contextlib, json, os, socket, subprocess, threading
 from contextlib import closing
 
 from controlplane import die_with_parent, find
@@ -72,6 +72,50 @@ class OnTheApiServer(WorkScene, Agree):
         self.run_with("true")
 
 
+class Cutter:
+    """A way to the server that breaks all connections when told to, in the middle of whatever they carry."""
+
+    def __init__(self, port):
+        self.to, self.open, self.ended = port, set(), False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while not self.ended:
+            try:
+                here, _ = self.listener.accept()
+                there = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                continue
+            self.open |= {here, there}
+            for pair in ((here, there), (there, here)):
+                threading.Thread(target=self.carry, args=pair, daemon=True).start()
+
+    def carry(self, source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        except OSError:
+            pass
+        for s in (source, target):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        """How many were cut."""
+        gone, self.open = self.open, set()
+        for s in gone:
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+        return len(gone)
+
+    def close(self):
+        self.ended = True
+        self.listener.close()
+        self.cut()
+
+
 class OnSluiceAlone(unittest.TestCase, Agree):
     def setUp(self):
         self.sluice = alone.Daemon().start()
@@ -109,6 +153,32 @@ class OnSluiceAlone(unittest.TestCase, Agree):
 
     def test_informers_that_stream_agree(self):
         self.run_with("true")
+
+    def test_informers_agree_over_cuts_and_applies(self):
+        """Each change by an apply of its own manager, while connections break."""
+        with closing(Cutter(self.sluice.port)) as way:
+            for watch_list in ("false", "true"):
+                with self.subTest(watch_list=watch_list), closing(Informers(["--server", way.url], watch_list)) as informers:
+                    self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "3"}}), local_queue("main", "team"))
+                    cut = 0
+                    for i in range(60):
+                        queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "spec": {"clusterQueue": "team"},
+                                 "metadata": {"name": f"q{i % 7}", "labels": {f"l{i % 3}": str(i)}}}
+                        status, answer = self.sluice.request(
+                            "PATCH", f"{KUEUE}/namespaces/default/localqueues/q{i % 7}?fieldManager=m{i % 3}", json.dumps(queue),
+                            "application/apply-patch+yaml")
+                        self.assertIn(status, (200, 201), answer)
+                        cut += way.cut() if i % 6 == 5 else 0
+                    self.assertGreater(cut, 8)
+                    self.play(f"cut-{watch_list}", 3)
+                    for name, r in informers.compare().items():
+                        self.assertEqual((r["Differ"], r["Faults"] or []), ([], []), name)
+                        self.assertGreater(r["Watches"], 1, name)
+                        self.assertNotIn("too old", str(r["WatchErrors"]), f"{name}: the log of changes has what was missed")
+                    seen = self.sluice.get(f"{KUEUE}/namespaces/default/localqueues/q0")
+                    self.assertEqual({m["manager"] for m in seen["metadata"]["managedFields"]} - {"sluice"}, {"m0", "m1", "m2"})
+                    for i in range(7):
+                        self.sluice.request("DELETE", f"{KUEUE}/namespaces/default/localqueues/q{i}")
 
     def test_informers_agree_again_when_the_server_was_killed(self):
         with closing(Informers(["--server", self.sluice.url], "false")) as informers:

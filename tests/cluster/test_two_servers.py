@@ -46,6 +46,11 @@ def pages(title, path, meanwhile, limit=1):
     return title, "pages", (path, meanwhile, limit), None
 
 
+def watch(title, path):
+    """What a watch of a second begins with."""
+    return title, "watch", (path + "&watch=1&timeoutSeconds=1",), None
+
+
 def shown(title, kind, name):
     return kubectl(title, "get", kind, name, "-o", "jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} "
                    "{.apiVersion} {.subresource} {.fieldsType} {.fieldsV1}{\"\\n\"}{end}")
@@ -135,6 +140,15 @@ STEPS = [
         ("POST", CLASSES, json.dumps(wpc("written", labels={"a": "d"})))]),
     pages("pages of what is selected", f"{CLASSES}?labelSelector=a", [("DELETE", f"{CLASSES}/written", None), (
         "POST", CLASSES, json.dumps(wpc("written", labels={"a": "d"})))]),
+    watch("watch with initial events", f"{CLASSES}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"),
+    watch("watch with initial events of what is selected", f"{CLASSES}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+          "&allowWatchBookmarks=true&labelSelector=a"),
+    watch("watch from the beginning", f"{CLASSES}?resourceVersion=0"),
+    ask("initial events of a list", "GET", f"{CLASSES}?sendInitialEvents=true"),
+    kubectl("Workloads of a ClusterQueue", "get", "workloads", "--field-selector", "status.admission.clusterQueue=none", "-o", "name"),
+    kubectl("Workloads by another field", "get", "workloads", "--field-selector", "spec.queueName=none", "-o", "name"),
+    kubectl("Jobs by a field", "get", "jobs", "--field-selector", "status.successful=0", "-o", "name"),
+    kubectl("pods by a field", "get", "pods", "--field-selector", "spec.nodeName=none,status.phase!=Running", "-o", "name"),
     ask("a continue that makes no sense", "GET", f"{CLASSES}?limit=1&continue=x"),
     kubectl("by a label", "get", "workloadpriorityclasses", "-l", "a=d", "-o", "name"),
     kubectl("by a field", "get", "workloadpriorityclasses", "--field-selector", "metadata.name=written", "-o", "name"),
@@ -182,6 +196,11 @@ class TwoServers(unittest.TestCase):
         if how == "kubectl":
             done = server.kubectl(*what, stdin=body, check=False)
             return f"exit {done.returncode}\n{settled(done.stdout)}\n{settled(done.stderr)}"
+        if how == "watch":
+            _, text = server.request("GET", *what)
+            events = [json.loads(line) for line in text.splitlines()] if isinstance(text, str) else [text]
+            return "\n".join(f"{e['type']} {e['object']['kind']} {e['object']['metadata'].get('name')} "
+                             f"{e['object']['metadata'].get('annotations')}" for e in events)
         if how == "pages":
             return self.read_pages(server, *what)
         method, path, content_type = what
