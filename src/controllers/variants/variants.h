@@ -6,7 +6,7 @@
  * has, and what the job says goes to that one. Keys are those of parents. */
 #ifndef SL_CONTROLLERS_VARIANTS_H
 #define SL_CONTROLLERS_VARIANTS_H
-#include "controllers/jobs/job_children.h"
+#include "controllers/work/job_children.h"
 #include "controllers/work/reconciler.h"
 #include "engine/parents.h"
 
