@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/conditions/message.h"
 #include "engine/conditions/words.h"
 #include <stdio.h>
 #include <string.h>
@@ -181,7 +182,7 @@ const char *sl_condition_pending_sentence(const struct sl_workload *record)
         return sl_condition_gate_closed;
     }
     return record->pending_reason == SL_PENDING_EVALUATION && sl_condition_check_objects(record)
-               ? "The workload has failed admission checks"
+               ? sl_message_checks
                : SENTENCE(pending_sentences, record->pending_reason,
                           "No quota was found for the workload");
 }

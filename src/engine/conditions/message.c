@@ -223,6 +223,7 @@ void sl_message_from_checks(const struct sl_json *object, const char *state,
     }
 }
 
+const char sl_message_checks[] = "The workload has failed admission checks";
 const char sl_message_outsider[] = "workload namespace doesn't match ClusterQueue selector";
 
 static void add_restraint(const struct sl_engine *g, char *out)

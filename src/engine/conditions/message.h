@@ -18,6 +18,8 @@ void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_S
 void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
 /* From sl_assignment alone, right after sl_flavors_assign. */
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* For one that is not looked at because of its checks. */
+extern const char sl_message_checks[];
 /* For an outsider of its ClusterQueue (policy/queues/outsiders.h). */
 extern const char sl_message_outsider[];
 /* For a victim: the workload for which it was preempted, and by which rule. From

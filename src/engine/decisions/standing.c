@@ -97,7 +97,7 @@ static void say(const struct sl_engine *g, sl_workload_id id, enum sl_obstacle o
         (void)snprintf(text, SL_MESSAGE_SIZE, "ClusterQueue %.255s is inactive", n->name);
         break;
     case SL_OBSTACLE_CHECK:
-        (void)snprintf(text, SL_MESSAGE_SIZE, "The workload has failed admission checks");
+        (void)snprintf(text, SL_MESSAGE_SIZE, "%s", sl_message_checks);
         break;
     case SL_OBSTACLE_OVERSIZED:
     case SL_OBSTACLE_OBJECT:
@@ -215,6 +215,9 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     update_checks(g, id, n, now_ms);
     if (sl_queue_state_restarts(w)) {
         sl_send(g, id, now_ms, .kind = SL_EV_QUEUE_RESTARTED, .reason = w->evicted);
+    }
+    if (was_told(g, id, sl_message_checks)) {
+        sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");
     }
     if (sl_queue_state_is_over(w, outsider && was_told(g, id, sl_message_outsider))) {
         sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");

@@ -4,6 +4,7 @@
 /* Elastic jobs, step by step, over a fake client; the test does what the engine would. */
 #include "t.h"
 #include "base/clock.h"
+#include "engine/parents.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/job_slices.h"
 #include "controllers/jobs/jobs.h"
@@ -32,6 +33,13 @@ bool sl_engine_waits_for_pods(const struct sl_engine *g)
 {
     (void)g;
     return true;
+}
+
+bool sl_engine_is_parent(const struct sl_engine *g, const struct sl_json *workload)
+{
+    (void)g;
+    (void)workload;
+    return false;
 }
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)

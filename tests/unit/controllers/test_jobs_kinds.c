@@ -5,6 +5,7 @@
  * queue name, Workloads that somebody else has made. The engine is a stub. */
 #include "shipped.h"
 #include "base/clock.h"
+#include "engine/parents.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/jobs.h"
 #include "fake_client.h"
@@ -32,6 +33,13 @@ bool sl_engine_reclaims(const struct sl_engine *g)
 bool sl_engine_waits_for_pods(const struct sl_engine *g)
 {
     (void)g;
+    return false;
+}
+
+bool sl_engine_is_parent(const struct sl_engine *g, const struct sl_json *workload)
+{
+    (void)g;
+    (void)workload;
     return false;
 }
 
