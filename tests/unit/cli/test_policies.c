@@ -280,7 +280,7 @@ static void test_policies_know_owners_that_are_managed_elsewhere(void **state)
     sl_json_free(all);
     struct sl_error e = {0};
     assert_int_equal(sl_adapters_load("deploy/adapters", &e), SL_CODE_OK);
-    rules = (struct sl_job_rules){.external_count = 1, .externals = &externals[4]};
+    rules = (struct sl_job_rules){.external_count = 1, .externals = &externals[4], .elastic = true};
     all = made(&rules, 36); /* one that is managed here is there once */
     assert_as_in_files(all);
     sl_json_free(all);
