@@ -117,7 +117,7 @@ struct sl_server_options {
     size_t bodies_bytes_max;             /* of all bodies in memory; 0 = 64 MiB */
     bool
         reviews; /* bodies are an API server's: larger, and whatever Go writes is read (sl_json_parse_received) */
-    bool elastic_jobs;    /* jobs may be elastic: no warning says that the annotation has no effect */
+    bool elastic_jobs; /* jobs may be elastic: no warning says that the annotation has no effect */
     unsigned watches_max; /* 0 = 800; more are refused with 429 */
     bool
         submitters; /* jobs and pods are those of their users: they are noted, and others cannot change them */
