@@ -40,7 +40,7 @@ endef
 $(foreach f,libfuzzer afl coverage,$(eval $(call FUZZ_FLAVOR,$(f))))
 
 # What a target is linked from, by flavor: core targets have no shell, those of the shell's lower rooms no core.
-FUZZ_LIB_core   := $(addprefix fuzz/lib/,check.c state.c forest.c refusals.c) $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c)
+FUZZ_LIB_core   := $(addprefix fuzz/lib/,check.c state.c forest.c refusals.c) $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c _variants.c)
 FUZZ_LIB_engine := $(FUZZ_LIB_core)
 FUZZ_LIB_controllers := $(FUZZ_LIB_core)
 FUZZ_LIB_api    := fuzz/lib/value.c

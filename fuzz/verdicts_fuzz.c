@@ -13,9 +13,11 @@
 #include "policy/verdicts/pacing.h"
 #include "policy/verdicts/pod_places.h"
 #include "policy/verdicts/queue_state.h"
+#include "policy/verdicts/variants.h"
 
 #define ROWS 4u
 #define PODS 8u
+#define VARIANTS 5u
 
 typedef __int128 wide;
 
@@ -239,6 +241,53 @@ static void check_places(struct producer *p)
     CHECK(!left || !capacity);
 }
 
+static void take_variants(struct producer *p)
+{
+    sl_variant_sight_count = producer_below(p, VARIANTS + 1);
+    for (uint32_t i = 0; i < sl_variant_sight_count; i++) {
+        uint8_t bits = producer_byte(p);
+        sl_variant_sights[i] = (struct sl_variant_sight){.active = bits & 1,
+                                                         .given_up = bits & 2,
+                                                         .admitted = bits & 4,
+                                                         .waits = bits & 8,
+                                                         .tried = bits & 16,
+                                                         .gated = bits & 32,
+                                                         .open = bits & 64,
+                                                         .opened_ms = take(p)};
+    }
+}
+
+/* All before one that is admitted may be wanted; of those whose gate is closed the first opens, once the last that was
+ * opened has had its time and nobody untried comes before it. */
+static void check_variants(struct producer *p)
+{
+    int64_t now_ms = take(p), limit = take(p);
+    bool parent = take_bool(p);
+    take_variants(p);
+    const struct sl_variant_sight *s = sl_variant_sights;
+    uint32_t first = SL_NO_ID, next = SL_NO_ID;
+    bool held_up = false;
+    wide rest = 0;
+    for (uint32_t i = sl_variant_sight_count; i > 0; i--) {
+        const struct sl_variant_sight *v = &s[i - 1];
+        first = v->admitted ? i - 1 : first;
+        if (v->waits && !v->open) {
+            next = v->gated ? i - 1 : !v->tried ? SL_NO_ID : next;
+        }
+        wide left = (wide)v->opened_ms + SL_VARIANT_GATE_MS - now_ms;
+        held_up = v->waits && v->open && v->opened_ms >= 0 && now_ms >= 0 && left > rest;
+        rest = held_up ? least(left, SL_VARIANT_GATE_MS) : rest;
+    }
+    CHECK(sl_variants_admitted() == first);
+    for (uint32_t i = 0; i < sl_variant_sight_count; i++) {
+        bool may = first == SL_NO_ID || i == first || (i < first && i < (uint32_t)limit);
+        CHECK(sl_variants_is_wanted(i, parent, (uint32_t)limit) ==
+              (parent && !s[i].given_up && may));
+    }
+    CHECK(sl_variants_to_open(now_ms) == (rest == 0 ? next : SL_NO_ID));
+    CHECK(sl_variants_gate_wait_ms(now_ms) == (next == SL_NO_ID ? 0 : rest));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const checks[])(struct producer *) = {check_restraint, check_pacing, check_node,
@@ -246,7 +295,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                         check_rank,      check_places, check_lost};
     struct producer program = {data, size}, p;
     while (producer_event(&program, &p)) {
-        checks[producer_below(&p, sizeof checks / sizeof checks[0])](&p);
+        uint8_t which = producer_byte(&p); /* the last ones are as many as seeds know */
+        which < 252 ? checks[which % (sizeof checks / sizeof checks[0])](&p) : check_variants(&p);
     }
     return 0;
 }

@@ -10,9 +10,11 @@
 #include "kernel/ledger/ledger_view.h"
 #include "kernel/base/order.h"
 #include "kernel/commit/transition.h"
+#include "kernel/preempt/migration.h"
 #include "kernel/preempt/preempt.h"
 #include "kernel/lifecycle/second_pass.h"
 #include "kernel/ledger/trail.h"
+#include "policy/requests/migration_limit.h"
 
 #define REFUSED(call) CHECK((call) != SL_OK)
 
@@ -126,12 +128,38 @@ static void orders(const struct door *d)
     CHECK(sl_order_before(a, a + 1) != sl_order_before(a + 1, a));
 }
 
+/* A family of one more than it may have; nobody makes way for who is not there, or for no variant of its own. */
+static void families(const struct door *d)
+{
+    sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS, first = SLOTS;
+    uint32_t family = SL_FAMILIES_MAX - 1 - d->other % 2;
+    REFUSED(sl_variants_set(id, family, 0));
+    REFUSED(sl_variants_set(fit, SL_FAMILIES_MAX + d->how, 0));
+    CHECK(sl_variants_holder(id) == SL_NO_ID && sl_variants_family(id) == SL_NO_ID);
+    CHECK(sl_variants_rank(id) == SL_NO_ID && !sl_variants_makes_way(id, fit));
+    CHECK(!sl_variants_makes_way(fit, id) && !sl_variants_makes_way(fit, fit));
+    for (uint32_t i = 0; i < SL_VARIANTS_MAX; i++) {
+        CHECK(sl_variants_set(first + i, family, d->other) == SL_OK);
+        CHECK(!sl_variants_makes_way(first, first + i));
+    }
+    CHECK(sl_variants_set(first + SL_VARIANTS_MAX, family, 0) == SL_FULL_VARIANTS);
+    CHECK(sl_variants_set(first, family, d->how) == SL_OK && sl_variants_rank(first) == d->how);
+    CHECK(sl_variants_holder(first) == SL_NO_ID);
+    for (uint32_t i = 0; i <= SL_VARIANTS_MAX; i++) {
+        CHECK(sl_variants_set(first + i, SL_NO_ID, 0) == SL_OK);
+    }
+    REFUSED(sl_migration_commit(id));
+    sl_migration_limit_set(door_beyond(d, SL_QNODES_MAX), d->other);
+    CHECK(sl_migration_limit(door_beyond(d, SL_QNODES_MAX)) == SL_NO_ID);
+}
+
 void door_records(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
     uint32_t generation = sl_workloads[fit].generation;
     struct sl_event ev = {.kind = SL_EV_DELETE, .workload = id, .now_ms = world_now_ms};
     door_events(d);
+    families(d);
     REFUSED(sl_lifecycle_apply(ev));
     REFUSED(sl_transition_event(ev).status);
     ev = (struct sl_event){SL_EV_RESERVE, fit, generation, 0, 0, 0, world_now_ms};

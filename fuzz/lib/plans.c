@@ -7,6 +7,7 @@
 #include "fuzz/lib/world.h"
 #include "kernel/ledger/cells.h"
 #include "kernel/commit/transition.h"
+#include "kernel/preempt/migration.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
@@ -345,6 +346,24 @@ static enum sl_status replace(uint32_t more)
     return did.in.status;
 }
 
+/* The first victim makes way, or is no variant that does. */
+static enum sl_status migrate(void)
+{
+    sl_workload_id other = sl_preempt_plan.victims[0], id = sl_plan.workload;
+    bool held = sl_lifecycle_holds_quota(other);
+    bool before_it = sl_variants_family(id) != SL_NO_ID && id != other &&
+                     sl_variants_family(id) == sl_variants_family(other) &&
+                     sl_variants_rank(id) < sl_variants_rank(other);
+    enum sl_status status = sl_migration_commit(other);
+    if (status == SL_OK) {
+        CHECK(held && before_it && sl_workloads[other].phase == SL_PHASE_EVICTED);
+        settle(other);
+    }
+    CHECK(status != SL_REFUSED_NO_MIGRATION || !held || !before_it);
+    sl_promise_clear();
+    return status;
+}
+
 static enum sl_status hand_in(uint32_t door, sl_workload_id id)
 {
     enum sl_status status = SL_OK;
@@ -359,6 +378,9 @@ static enum sl_status hand_in(uint32_t door, sl_workload_id id)
         status = sl_transition_second_pass(sl_plan.generation, sl_plan.now_ms).status;
         break;
     default:
+        if (door / 16 == 14) {
+            return migrate();
+        }
         status = sl_preempt_commit();
         for (uint32_t i = 0; status == SL_OK && i < sl_preempt_plan.victim_count; i++) {
             settle(sl_preempt_plan.victims[i]);

@@ -116,6 +116,7 @@ void world_open(struct producer *settings)
     world_open_trees(producer_byte(settings));
     read_rest(settings);
     world_open_more();
+    world_open_variants();
     for (sl_qnode_id n = 0; n < NODES; n++) {
         CHECK(sl_ledger_open_qnode(n) == SL_OK);
         if (first_parents[n] != SL_NO_ID) {
@@ -149,6 +150,9 @@ enum sl_status world_tell(sl_workload_id id, enum sl_event_kind kind, uint32_t i
     enum sl_status status = sl_placement_event(ev);
     if (status == SL_OK) {
         settle(id);
+    }
+    if (status == SL_OK && kind == SL_EV_DELETE) {
+        world_leave_family(id);
     }
     return status;
 }
@@ -198,6 +202,7 @@ static void attach(struct producer *p, sl_workload_id id)
 {
     sl_qnode_id queue = COHORTS + producer_below(p, NODES - COHORTS);
     if (queue != sl_queues_queue_of(id)) {
+        world_leave_family(id);
         sl_queues_detach(id);
         world_own(id, queue);
     }
@@ -333,6 +338,7 @@ static void check_outcome(void)
         o->result == SL_CYCLE_UNPLACED && sl_workloads[o->workload].phase == SL_PHASE_FINISHED;
     CHECK(ended || (o->result == SL_CYCLE_PENDING) != holds);
     CHECK(o->result != SL_CYCLE_RESERVED || o->status == SL_OK);
+    world_judge_variant(o);
     /* a second pass that found nothing is told after the heads, one of which may have evicted it */
     CHECK(o->result == SL_CYCLE_EVICTED || o->result == SL_CYCLE_UNPLACED ||
           sl_workloads[o->workload].phase != SL_PHASE_EVICTED);
@@ -346,13 +352,20 @@ static void check_outcome(void)
  * for ever, as in Kueue; the engine waits between such cycles (engine/turn/step.c). */
 static uint32_t idle_cycles;
 
+/* The next outcome of the cycle. */
+static bool next_outcome(void)
+{
+    world_note_variants();
+    return sl_cycle_next();
+}
+
 uint32_t world_cycle(bool all)
 {
     uint32_t served = 0, met = 0;
     bool idle = true;
     refusals_begin();
     (void)(all ? sl_cycle_begin_all(world_now_ms) : sl_cycle_begin(world_now_ms));
-    while (sl_cycle_next()) {
+    while (next_outcome()) {
         check_outcome();
         idle = idle && sl_cycle_outcome.result == SL_CYCLE_PENDING && sl_cycle_evicted.count == 0;
         if (sl_cycle_outcome.result == SL_CYCLE_RESERVED) {
@@ -396,7 +409,7 @@ static void probe_quiescence(void)
     for (uint32_t cycles = 0; !evicted && cycles < 100 && sl_queues_ready(); cycles++) {
         refusals_begin();
         (void)sl_cycle_begin(world_now_ms);
-        while (sl_cycle_next()) {
+        while (next_outcome()) {
             bool overtaken = was_overtaken[sl_cycle_outcome.workload];
             check_outcome();
             evicted = evicted || sl_cycle_evicted.count != 0 ||
@@ -471,6 +484,7 @@ bool world_step(struct producer *p)
 
 void world_check(bool decided)
 {
+    world_check_families();
     fuzz_guarantees_kernel(SLOTS);
     fuzz_guarantees_policy(SLOTS);
     fuzz_guarantees_step(SLOTS, decided);

@@ -45,6 +45,14 @@ void world_change_demand(struct producer *p, sl_workload_id id);
 void world_change_host(struct producer *p);
 void world_fail_host(struct producer *p);
 void world_administer(struct producer *p);
+/* world_variants.c, for all of them: families of variants. */
+struct sl_cycle_outcome;
+void world_open_variants(void);
+void world_leave_family(sl_workload_id id);
+void world_join_family(struct producer *p, sl_workload_id id);
+void world_note_variants(void); /* before each outcome of a cycle */
+void world_judge_variant(const struct sl_cycle_outcome *o);
+void world_check_families(void);
 /* world.c, for these. */
 void world_read_settings(struct producer *p);
 void world_open_queue(sl_qnode_id node, bool placed_first);

@@ -152,6 +152,7 @@ static void become(struct producer *p, sl_workload_id id)
         links[id].how = producer_byte(p);
         link_up(id);
     }
+    world_join_family(p, id);
 }
 
 static void turn_away(struct producer *p)
