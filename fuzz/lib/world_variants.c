@@ -36,7 +36,9 @@ void world_leave_family(sl_workload_id id)
 {
     CHECK(sl_variants_set(id, SL_NO_ID, 0) == SL_OK);
     CHECK(sl_variants_family(id) == SL_NO_ID && sl_variants_rank(id) == SL_NO_ID);
-    family_of[id] = 0;
+    if (id < SLOTS) {
+        family_of[id] = 0;
+    }
 }
 
 /* Everybody of the family looks again. */
