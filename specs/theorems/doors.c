@@ -7,6 +7,7 @@
  * is left out; those of nodes are in topology.c. */
 #include "kernel/commit/transition.h"
 #include "kernel/ledger/ledger_forest.h"
+#include "kernel/preempt/migration.h"
 #include "kernel/preempt/preempt.h"
 #include "specs/kernel.acsl"
 
@@ -233,6 +234,38 @@ enum sl_status theorem_preemption_keeps(void)
     //@ assert PlacementInv;
     //@ assert LedgerInv;
     return result;
+}
+
+/*@
+  requires inv:        KernelInv;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_TRIED, sl_trail_depth, sl_workloads[other], sl_places[other], sl_usage_counts[other],
+                       sl_promises, sl_promise_cells[0 .. SL_PROMISES_MAX - 1],
+                       sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
+  ensures  inv:        KernelInv;
+*/
+enum sl_status theorem_migration_keeps(sl_workload_id other)
+{
+    enum sl_status result = sl_migration_commit(other);
+    //@ assert BookedHeld;
+    //@ assert PlacementInv;
+    //@ assert LedgerInv;
+    return result;
+}
+
+/* Families are none of KernelInv: what holds of them is kept by their own door alone, and no other writes them. */
+/*@
+  requires inv:        KernelInv && VariantsInv;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_variant_family[id], sl_variant_index[id], sl_variant_rank[id],
+                       sl_family_variants[0 .. SL_FAMILIES_MAX - 1][0 .. SL_VARIANTS_MAX - 1];
+  ensures  inv:        KernelInv && VariantsInv;
+*/
+enum sl_status theorem_variants_keeps(sl_workload_id id, uint32_t family, uint32_t rank)
+{
+    return sl_variants_set(id, family, rank);
 }
 
 /*@
