@@ -263,7 +263,7 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     }
 }
 
-/* What came with gates is told so once there are decisions; later gates are told as they come. */
+/* Gates that it came with are said once there are decisions; later ones as they come. */
 static void say_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload *w = &sl_workloads[id];
