@@ -13,4 +13,4 @@ cluster-e2e: all $(BUILD)/convert-tool $(BUILD)/e2e/bin/.cluster-tools ## Sluice
 	@BUILD=$(BUILD) tests/cluster/run.py $(TESTS)
 elastic: all $(BUILD)/e2e/bin/.cluster-tools ## 200 elastic RayClusters that change their size for ten minutes (at night) (RAYS=, RAYS_SECONDS=, RAYS_SEED=)
 	@BUILD=$(BUILD) RAYS=$(or $(RAYS),200) RAYS_SECONDS=$(or $(RAYS_SECONDS),600) CLUSTER_RUN=$(abspath $(BUILD))/elastic \
-		tests/cluster/run.py test_elastic_rays
+		tests/cluster/run.py nightly_elastic_rays
