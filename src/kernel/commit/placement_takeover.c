@@ -27,6 +27,7 @@
   ensures  new:        \result == SL_OK ==> sl_booking_counts[sl_plan.workload] == 0;
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  quota:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
+  ensures  variant:    \result == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);
   ensures  finished:   \result == SL_OK ==> sl_workloads[old].phase == SL_PHASE_FINISHED &&
@@ -52,6 +53,7 @@ static enum sl_status replace_quota(sl_workload_id old, uint32_t generation)
   ensures  checked:    \result == SL_OK ==> \old(PlanFormed && OldNamed(old, generation) && GrowthAvailable(old));
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  quota:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
+  ensures  variant:    \result == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);
   ensures  finished:   \result == SL_OK ==> sl_workloads[old].phase == SL_PHASE_FINISHED &&

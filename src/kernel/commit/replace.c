@@ -256,6 +256,7 @@ static enum sl_status replace(sl_workload_id old)
 
 enum sl_status sl_commit_replace(sl_workload_id old, uint32_t generation)
 {
-    enum sl_status status = sl_commit_replace_check(old, generation);
+    bool alone = sl_variants_holder(sl_plan.workload) == SL_NO_ID;
+    enum sl_status status = alone ? sl_commit_replace_check(old, generation) : SL_REFUSED_VARIANT;
     return status == SL_OK ? replace(old) : status;
 }

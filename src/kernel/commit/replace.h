@@ -30,7 +30,7 @@
 enum sl_status sl_commit_replace_check(sl_workload_id old, uint32_t generation) SL_MUST_CHECK;
 
 /* Apply all of sl_plan as sl_commit_apply does, and finish `old` (SL_FINISH_SLICE_REPLACED), or refuse it whole with
- * everything as it was. What `old` has booked of capacities is not given back here: see placement_takeover.h. */
+ * everything as it was. No variant takes the place of another one (VARIANT): that is a migration (preempt/migration.h). What `old` has booked of capacities is not given back here: see placement_takeover.h. */
 /*@
   requires inv:        CoreInv;
   terminates           \true;
@@ -43,6 +43,7 @@ enum sl_status sl_commit_replace_check(sl_workload_id old, uint32_t generation) 
   ensures  says:       \result != SL_REFUSED_CAPACITY;
   ensures  checked:    \result == SL_OK ==> \old(PlanFormed && OldNamed(old, generation) && GrowthAvailable(old));
   ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
+  ensures  variant:    \result == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  charged:    \result == SL_OK ==> Exchanged{Pre,Post}(old);
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);

@@ -127,6 +127,7 @@ struct sl_transition sl_transition_second_pass(uint32_t generation, int64_t now_
                          \result.out.to == SL_PHASE_FINISHED;
   ensures  ready:      \result.in.status == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  charged:    \result.in.status == SL_OK ==> Exchanged{Pre,Post}(old);
+  ensures  variant:    \result.in.status == SL_OK ==> \old(Alone(sl_plan.workload));
   ensures  limits:     \result.in.status == SL_OK ==> GrowthWithin{Pre,Post};
   ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);

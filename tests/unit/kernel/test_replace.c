@@ -437,6 +437,20 @@ static void test_replace_by_one_that_is_not_ready_is_refused(void **state)
     assert_charged(s, 14, 20);
 }
 
+static void test_replace_by_a_variant_beside_another_that_holds_is_refused(void **state)
+{
+    (void)state;
+    struct scene s = scene();
+    assert_int_equal(sl_variants_set(s.old, 0, 1), SL_OK);
+    assert_int_equal(sl_variants_set(s.new, 0, 0), SL_OK);
+    plan_both(s, 2, 30);
+    refuses(s, s.old, s.generation, SL_REFUSED_VARIANT);
+    assert_int_equal(sl_variants_set(s.old, SL_NO_ID, 0), SL_OK);
+    assert_int_equal(sl_commit_replace(s.old, s.generation), SL_OK);
+    assert_charged(s, 2, 30);
+    assert_int_equal(sl_variants_set(s.new, SL_NO_ID, 0), SL_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +481,8 @@ int main(void)
         cmocka_unit_test_teardown(test_replace_by_a_plan_out_of_form_is_refused, teardown),
         cmocka_unit_test_teardown(test_replace_in_a_trial_is_refused, teardown),
         cmocka_unit_test_teardown(test_replace_by_one_that_is_not_ready_is_refused, teardown),
+        cmocka_unit_test_teardown(test_replace_by_a_variant_beside_another_that_holds_is_refused,
+                                  teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
