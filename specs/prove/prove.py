@@ -401,6 +401,8 @@ def main():
         print(f"{goals} smoke tests, {proved} passed ({old} on record in specs/smoke.json, {goals - old} run)")
     else:
         print(f"{goals} goals, {proved} proved")
+    for path in (path for path, result in results.items() if result["problems"]):
+        print(f"{path} is not proved: {results[path]['problems'][0][:200]}")
     return bad > 0 or goals != proved
 
 

@@ -42,32 +42,6 @@ void sl_entry_places_clear(void)
     rows_used = 0;
 }
 
-/* Of what a set asks for only as much as there is. */
-/*@ requires apart: \valid(to) && \valid_read(from) && \separated(to, from); terminates \true;
-    exits \false; assigns *to; */
-static void copy_set(struct sl_topology_set *to, const struct sl_topology_set *from)
-{
-    to->pod_set = from->pod_set;
-    to->count = from->count;
-    to->tree = from->tree;
-    to->within = from->within;
-    to->layer_count = from->layer_count;
-    /*@ loop assigns i, to->layers[0 .. SL_LAYERS_MAX - 1]; loop variant SL_LAYERS_MAX - i; */
-    for (uint32_t i = 0; i < from->layer_count && i < SL_LAYERS_MAX; i++) {
-        to->layers[i] = from->layers[i];
-    }
-    to->first_row = from->first_row;
-    to->row_count = from->row_count;
-    to->request_count = from->request_count;
-    /*@
-      loop assigns i, to->requests[0 .. SL_TOPOLOGY_REQUESTS_MAX - 1];
-      loop variant SL_TOPOLOGY_REQUESTS_MAX - i;
-    */
-    for (uint32_t i = 0; i < from->request_count && i < SL_TOPOLOGY_REQUESTS_MAX; i++) {
-        to->requests[i] = from->requests[i];
-    }
-}
-
 /*@ requires capacity: PlacesSound && PlanBounded && entry < SL_ENTRIES_MAX &&
       sets_used + sl_topology_plan.set_count <= SL_PLACED_SETS_POOL &&
       rows_used + sl_topology_plan.row_count <= SL_PLACED_ROWS_POOL;
@@ -80,7 +54,7 @@ static void keep_plan(uint32_t entry)
     places[entry].rows = (struct sl_rows){rows_used, row_count};
     /*@ loop assigns i, sets[0 .. SL_PLACED_SETS_POOL - 1]; loop variant set_count - i; */
     for (uint32_t i = 0; i < set_count; i++) {
-        copy_set(&sets[sets_used + i], &sl_topology_plan.sets[i]);
+        sets[sets_used + i] = sl_topology_plan.sets[i];
     }
     /*@ loop assigns i, rows[0 .. SL_PLACED_ROWS_POOL - 1]; loop variant row_count - i; */
     for (uint32_t i = 0; i < row_count; i++) {
@@ -131,7 +105,7 @@ void sl_entry_places_recall(uint32_t entry)
       loop variant set_count - i;
     */
     for (uint32_t i = 0; i < set_count; i++) {
-        copy_set(&sl_topology_plan.sets[i], &sets[first_set + i]);
+        sl_topology_plan.sets[i] = sets[first_set + i];
     }
     /*@
       loop assigns i, sl_topology_plan.rows[0 .. SL_TOPOLOGY_ROWS_MAX - 1];
