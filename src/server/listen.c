@@ -130,18 +130,6 @@ static enum sl_code open_path(const char *path, int *out, struct sl_error *e)
     return SL_CODE_OK;
 }
 
-bool sl_listen_peer(int fd, uid_t *uid)
-{
-    SL_PRE(uid != NULL);
-    int domain = AF_UNSPEC;
-    struct ucred peer = {0};
-    socklen_t domain_size = sizeof domain, size = sizeof peer;
-    bool known = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) == 0 &&
-                 domain == AF_UNIX && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-    *uid = peer.uid;
-    return known;
-}
-
 /* --------------------------------------------------------------------------------------------- */
 
 enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, unsigned *port,
