@@ -78,7 +78,7 @@ class Standalone(unittest.TestCase):
         self.assertEqual(waiting.returncode, 1)
         self.assertIn("job/gone was deleted", err)
 
-    def test_follow_says_at_once_that_nothing_runs_in_a_simulation(self):
+    def test_follow_says_that_nothing_runs_in_a_simulation(self):
         done = self.run_("--cpu", "100m", "--name", "followed", "--follow", "--", "true")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("followed\n", done.stderr)
@@ -159,9 +159,10 @@ class FakeCluster(http.server.ThreadingHTTPServer):
     """As much of a cluster as a Job needs that runs one pod, which prints and ends with a code."""
     daemon_threads = True
 
-    def __init__(self, pods):
+    def __init__(self, pods, late=0):
         super().__init__(("127.0.0.1", 0), FakeHandler)
         self.pods, self.job, self.ended, self.cut = pods, None, threading.Event(), True
+        self.late = late  # so many lists have no pods yet
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def close(self):
@@ -197,7 +198,7 @@ class FakeHandler(http.server.BaseHTTPRequestHandler):
 
     def finished_job(self):
         bad = any(code for _, code in self.server.pods)
-        return dict(self.server.job, status={"conditions": [{"type": "Failed" if bad else "Complete", "status": "True",
+        return dict(self.server.job, status={"startTime": "2026-01-01T00:00:00Z", "conditions": [{"type": "Failed" if bad else "Complete", "status": "True",
                                                              "message": "backoff limit" if bad else ""}]})
 
     def do_GET(self):
@@ -228,6 +229,9 @@ class FakeHandler(http.server.BaseHTTPRequestHandler):
                 self.server.cut = False  # as a server may at any time
             else:
                 self.server.ended.wait(20)
+        elif path.endswith("/pods") and self.server.late > 0:
+            self.server.late -= 1
+            self.answer({"metadata": {"resourceVersion": "1"}, "items": []})
         elif path.endswith("/pods"):
             self.answer({"metadata": {"resourceVersion": "1"}, "items": [self.pod(i, done) for i in range(len(self.server.pods))]}
                         if "job-name%3Dj" in query else {}, 200)
@@ -251,6 +255,14 @@ class Cluster(unittest.TestCase):
         self.assertEqual(done.returncode, 7)
         self.assertEqual(done.stderr, "j\njob/j failed: backoff limit\n")
         self.assertNotIn("workingDir", job["spec"]["template"]["spec"]["containers"][0])
+
+    def test_follow_waits_for_pods_that_are_told_of_after_the_end_of_their_job(self):
+        cluster = FakeCluster([(["all\n"], 0)], late=1)
+        self.addCleanup(cluster.close)
+        cluster.ended.set()
+        done = subprocess.run([BUILD / "sluicectl", "run", "--server", f"http://127.0.0.1:{cluster.server_port}", "--queue", "main",
+                               "--image", "i", "--follow", "--", "prog"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "all\n", "j\n"))
 
     def test_follow_of_an_array_says_whose_line_it_is(self):
         done, _ = self.run_([(["a\nb", "c\n"], 0), (["x", "y"], 0)], "--image", "i", "--array", "2", "--follow", "--", "prog")

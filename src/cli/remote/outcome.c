@@ -25,7 +25,7 @@ struct waiting {
     struct sl_watches *watches;
     struct sl_tails *tails;
     struct sl_map *tailed; /* UIDs of pods */
-    bool ended, complained, seen;
+    bool ended, ran;
     int status;
 };
 
@@ -51,21 +51,27 @@ static int code_of_pod(const struct sl_json *pod)
     return 0;
 }
 
-/* Of a failed Job; 1 where no pod says it. */
-static int code_of_job(struct waiting *f)
+/* A list of them, or NULL. */
+static struct sl_json *pods_now_new(const struct waiting *f)
 {
     struct sl_buf path = {0};
     struct sl_json *list = NULL;
-    int code = 0;
     pods_path(f, &path);
-    if (sl_remote_get(f->wish->remote, path.data, &list, NULL) == SL_CODE_OK) {
-        const struct sl_json *items = sl_json_get(list, "items");
-        for (size_t i = 0; i < sl_json_len(items) && code == 0; i++) {
-            code = code_of_pod(sl_json_at(items, i));
-        }
+    (void)sl_remote_get(f->wish->remote, path.data, &list, NULL);
+    sl_buf_fini(&path);
+    return list;
+}
+
+/* Of a failed Job; 1 where no pod says it. */
+static int code_of_job(const struct waiting *f)
+{
+    int code = 0;
+    struct sl_json *list = pods_now_new(f);
+    const struct sl_json *items = sl_json_get(list, "items");
+    for (size_t i = 0; i < sl_json_len(items) && code == 0; i++) {
+        code = code_of_pod(sl_json_at(items, i));
     }
     sl_json_free(list);
-    sl_buf_fini(&path);
     return code == 0 ? 1 : code;
 }
 
@@ -89,8 +95,7 @@ static void look_at_job(struct waiting *f, const struct sl_json *jobs)
     } else if (sl_job_finished(job, &success, &message)) {
         end(f, success ? 0 : code_of_job(f), "failed", success ? "" : message);
     }
-    f->seen = f->seen || sl_job_active(job) > 0 ||
-              (f->ended && sl_json_path(job, "status.startTime") != NULL);
+    f->ran = f->ended && sl_json_path(job, "status.startTime") != NULL;
 }
 
 /* --- what it prints ------------------------------------------------------------------------------------ */
@@ -127,13 +132,20 @@ static void look_at_pods(struct waiting *f, const struct sl_json *pods)
             tail(f, pod);
         }
     }
-    if (f->seen && !f->complained && sl_json_len(pods) == 0) {
-        f->complained = true;
+}
+
+/* Once its Job has ended; asks anew, since of pods one may be told later than of their Job. */
+static void look_at_last_pods(struct waiting *f)
+{
+    struct sl_json *list = pods_now_new(f);
+    look_at_pods(f, sl_json_get(list, "items"));
+    if (f->ran && list != NULL && sl_json_len(sl_json_get(list, "items")) == 0) {
         fprintf(stderr,
-                "sluicectl: job/%s runs without pods, and prints nothing: standalone mode "
+                "sluicectl: job/%s has run without pods, and printed nothing: standalone mode "
                 "simulates it\n",
                 sl_object_name(f->wish->job));
     }
+    sl_json_free(list);
 }
 
 static void look(struct waiting *f)
@@ -152,17 +164,12 @@ static void look(struct waiting *f)
 
 /* --- all of it ----------------------------------------------------------------------------------------- */
 
-/* Pods may have begun and ended since they were looked at last. */
 static void print_rest(struct waiting *f)
 {
-    for (int64_t until_ms = sl_clock_now_ms() + REST_MS;;) {
-        if (sl_watches_wait(f->watches, -1, 0, NULL) == SL_CODE_OK) {
-            look(f);
-        }
+    look_at_last_pods(f);
+    int64_t until_ms = sl_clock_now_ms() + REST_MS;
+    while (sl_tails_count(f->tails) > 0 && sl_clock_now_ms() <= until_ms) {
         sl_tails_wait(f->tails, PRINT_MS);
-        if (sl_tails_count(f->tails) == 0 || sl_clock_now_ms() > until_ms) {
-            return;
-        }
     }
 }
 
