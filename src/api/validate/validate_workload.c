@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kinds/variant.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "api/validate/validate.h"
@@ -136,6 +137,16 @@ static void check_sets_kept(struct sl_check *c)
     sl_json_free(sets);
 }
 
+/* Whoever stands for variants has no quota of its own: what has some cannot become one. */
+static void check_parent_kept(struct sl_check *c)
+{
+    if (sl_variant_has_parent_label(c->object) != sl_variant_has_parent_label(c->old)) {
+        size_t up = sl_check_down(c, "metadata.labels[%s]", SL_LABEL_PARENT);
+        sl_check_forbidden(c, "may not be changed while quota is reserved");
+        sl_check_up(c, up);
+    }
+}
+
 static void check_update(struct sl_check *c)
 {
     bool was_reserved = sl_condition_true(c->old, "QuotaReserved");
@@ -149,6 +160,7 @@ static void check_update(struct sl_check *c)
         }
     }
     if (was_reserved && sl_condition_true(c->object, "QuotaReserved")) {
+        check_parent_kept(c);
         immutable_at(c, "spec.queueName");
     }
     if (sl_condition_true(c->old, "Admitted") && sl_condition_true(c->object, "Admitted")) {

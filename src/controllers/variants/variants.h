@@ -15,7 +15,7 @@ struct sl_variants {
     struct sl_engine *engine;
     struct sl_reconciler parents;
     struct sl_job_children *variants; /* of each parent, by its uid */
-    struct sl_map *generations; /* of ClusterQueues, when their Workloads were last looked at */
+    struct sl_map *generations;       /* of queues, when their Workloads were last looked at */
 };
 
 void sl_variants_init(struct sl_variants *v, bool on, const struct sl_client *client,

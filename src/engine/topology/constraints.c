@@ -68,8 +68,9 @@ static bool granted_topology(const struct sl_admission *admission, const struct 
            sl_json_has(item, "delayedTopologyRequest");
 }
 
-static bool is_elastic(const struct sl_engine *g, const struct sl_json *workload)
+bool sl_constraints_is_elastic(const struct sl_engine *g, const struct sl_json *workload)
 {
+    SL_PRE(g != NULL);
     const char *mark = sl_object_annotation(workload, "kueue.x-k8s.io/elastic-job");
     return g->settings.elastic_jobs && mark != NULL && strcmp(mark, "true") == 0;
 }
@@ -81,7 +82,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
     const struct sl_json *list = sl_json_path(workload, "spec.podSets");
     struct sl_pod_set *old = e->pod_sets;
     uint32_t old_count = e->pod_set_count;
-    bool elastic = is_elastic(g, workload);
+    bool elastic = sl_constraints_is_elastic(g, workload);
     e->pod_set_count = (uint32_t)sl_json_len(list);
     e->pod_sets = sl_mem_new(e->pod_set_count + 1u, sizeof *e->pod_sets);
     for (uint32_t i = 0; i < e->pod_set_count; i++) {

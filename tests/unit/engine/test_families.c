@@ -6,6 +6,7 @@
 #include "engine/parents.h"
 #include "engine/requests/families.h"
 #include "kernel/commit/variants.h"
+#include "policy/queues/queues.h"
 #include "scene.h"
 
 static void queue(const char *policy)
@@ -21,18 +22,29 @@ static void queue(const char *policy)
     world_add(&w, SL_KIND_CLUSTER_QUEUE, text);
 }
 
-static int setup_families(void **state)
+static int set_up(bool gate)
 {
-    (void)state;
     static struct sl_engine_settings s;
     s = sl_engine_settings_default();
-    s.concurrent_admission = true;
+    s.concurrent_admission = gate;
     world_open_with(&w, NULL, &s);
     world_add_flavor(&w, "first", "{}");
     world_add_flavor(&w, "second", "{}");
     world_add_local_queue(&w, "team", "lq", "cq");
     sl_engine_synced(w.engine, w.now_ms);
     return 0;
+}
+
+static int setup_families(void **state)
+{
+    (void)state;
+    return set_up(true);
+}
+
+static int setup_without_gate(void **state)
+{
+    (void)state;
+    return set_up(false);
 }
 
 static void add(const char *name, const char *flavor, const char *parent)
@@ -136,7 +148,7 @@ static void test_families_label_makes_a_parent_of_what_is_known(void **state)
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
 }
 
-/* Of 17 the last one counts as none: it is tried for itself. */
+/* Of 17 the last one is not tried: nobody would ask whether another one holds quota. */
 static void test_families_have_at_most_16(void **state)
 {
     (void)state;
@@ -146,9 +158,35 @@ static void test_families_have_at_most_16(void **state)
         (void)snprintf(name, sizeof name, "v%02d", i);
         add(name, "first", "p");
     }
+    sl_workload_id last = sl_workload_find(w.engine, world_workload(&w, "v16"));
     assert_int_equal(sl_variants_rank(sl_workload_find(w.engine, world_workload(&w, "v15"))), 0);
-    assert_int_equal(sl_variants_rank(sl_workload_find(w.engine, world_workload(&w, "v16"))),
-                     SL_NO_ID);
+    assert_int_equal(sl_variants_rank(last), SL_NO_ID);
+    assert_int_equal(sl_queues_queue_of(last), SL_NO_ID);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+}
+
+/* Their jobs grow by slices, of which one takes the place of another. */
+static void test_families_of_elastic_jobs_do_not_exist(void **state)
+{
+    (void)state;
+    queue("\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"TryPreferredFlavors\"}},");
+    struct sl_json *o = world_new_workload("team", "e", "lq", 1, "8");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), "kueue.x-k8s.io/elastic-job",
+                     "true");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    assert_false(sl_engine_is_parent(w.engine, world_workload(&w, "e")));
+    world_expect(&w, "e", "Admitted", "True", "Admitted");
+}
+
+static void test_families_that_are_left_behind_without_the_gate_are_not_known(void **state)
+{
+    (void)state;
+    queue("");
+    add("a", "first", "p");
+    assert_int_equal(sl_workload_find(w.engine, world_workload(&w, "a")), SL_NO_ID);
+    add("b", NULL, NULL);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_families, teardown)
@@ -163,6 +201,10 @@ int main(void)
         TEST(test_families_have_parents_that_are_not_known),
         TEST(test_families_label_makes_a_parent_of_what_is_known),
         TEST(test_families_have_at_most_16),
+        TEST(test_families_of_elastic_jobs_do_not_exist),
+        cmocka_unit_test_setup_teardown(
+            test_families_that_are_left_behind_without_the_gate_are_not_known, setup_without_gate,
+            teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
