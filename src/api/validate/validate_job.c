@@ -5,6 +5,7 @@
  * when. */
 #include <string.h>
 
+#include "api/kinds/elastic.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "api/validate/topology_request.h"
@@ -128,7 +129,7 @@ static void check_elastic_topology(struct sl_check *c, const struct sl_json *not
     } forbidden[] = {
         {SL_TOPOLOGY_REQUIRED, "required topology is not supported with elastic jobs"},
         {SL_TOPOLOGY_PREFERRED, "preferred topology is not supported with elastic jobs"}};
-    for (size_t i = 0; i < 2 && sl_check_is_elastic(c->object); i++) {
+    for (size_t i = 0; i < 2 && sl_is_elastic(c->object); i++) {
         size_t up = sl_check_down(c, "spec.template.metadata.annotations[%s]", forbidden[i].key);
         if (sl_json_has(notes, forbidden[i].key)) {
             sl_check_forbidden(c, forbidden[i].why);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kinds/elastic.h"
 #include "api/kinds/variant.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
@@ -79,7 +80,7 @@ static void check_pod_sets(struct sl_check *c, const struct sl_json *pod_sets)
     if (flexible > 1) {
         sl_check_invalid(c, pod_sets, "at most one podSet can use minCount");
     }
-    if (flexible > 0 && sl_check_is_elastic(c->object)) {
+    if (flexible > 0 && sl_is_elastic(c->object)) {
         sl_check_invalid(c, pod_sets, "partial admission and elastic job cannot be used together");
     }
     sl_check_up(c, up);
@@ -118,7 +119,7 @@ static struct sl_json *sets_with_fewer(const struct sl_check *c)
 {
     struct sl_json *sets = sl_json_clone(sl_json_path(c->old, "spec.podSets"));
     const struct sl_json *now = sl_json_path(c->object, "spec.podSets");
-    for (size_t i = 0; i < sl_json_len(sets) && sl_check_is_elastic(c->object); i++) {
+    for (size_t i = 0; i < sl_json_len(sets) && sl_is_elastic(c->object); i++) {
         struct sl_json *set = sl_json_at(sets, i);
         int64_t count = sl_json_path_int(sl_json_at(now, i), "count", 1);
         if (count < sl_json_path_int(set, "count", 1)) {
@@ -137,7 +138,7 @@ static void check_sets_kept(struct sl_check *c)
     sl_json_free(sets);
 }
 
-/* Whoever stands for variants has no quota of its own: what has some cannot become one. */
+/* A parent of variants has no quota of its own: what has some cannot become one. */
 static void check_parent_kept(struct sl_check *c)
 {
     if (sl_variant_has_parent_label(c->object) != sl_variant_has_parent_label(c->old)) {

@@ -121,8 +121,8 @@ static bool drop_all(struct sl_family *f)
     return sl_family_drop_stale(f);
 }
 
-/* Its queue has no policy any more, or is gone. What runs by a variant goes on and ends by it. What waits is an ordinary Workload
- * again, once it has no variants; where the queue is gone, nobody knows yet what it will be. */
+/* Its queue has no policy any more, or was deleted. What runs by a variant goes on and ends by it. What waits is an ordinary Workload
+ * again, once it has no variants, and if there is a queue to wait in. */
 static void take_last_steps(struct sl_family *f)
 {
     if (!sl_condition_true(f->parent, "QuotaReserved") && f->cluster_queue != NULL &&

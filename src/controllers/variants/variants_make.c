@@ -80,12 +80,12 @@ static struct sl_json *variant_new(const struct sl_family *f, const char *flavor
     return o;
 }
 
-/* Not before there is room for them beside those that are leaving. */
+/* Not before all fit into a family beside those that are leaving. */
 bool sl_family_make(struct sl_family *f)
 {
     bool made = false;
-    size_t room = SL_VARIANT_FLAVORS_MAX - f->flavor_count;
-    for (size_t i = 0; i < f->flavor_count && f->leaving_count <= room; i++) {
+    size_t spare = SL_VARIANT_FLAVORS_MAX - f->flavor_count;
+    for (size_t i = 0; i < f->flavor_count && f->leaving_count <= spare; i++) {
         if (f->variants[i] != NULL || sl_condition_true(f->parent, "Finished")) {
             continue;
         }

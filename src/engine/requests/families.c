@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/families.h"
+#include "api/kinds/elastic.h"
 #include "api/kinds/variant.h"
 #include "base/buf.h"
 #include "base/check.h"
@@ -10,7 +11,6 @@
 #include "engine/calls/call.h"
 #include "engine/parents.h"
 #include "engine/requests/allowed.h"
-#include "engine/topology/constraints.h"
 #include "kernel/commit/variants.h"
 #include "policy/requests/migration_limit.h"
 #include <string.h>
@@ -163,7 +163,7 @@ bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object
     if (sl_variant_has_parent_label(object) || sl_condition_true(object, "QuotaReserved")) {
         return sl_variant_has_parent_label(object);
     }
-    if (sl_constraints_is_elastic(g, object)) {
+    if (g->settings.elastic_jobs && sl_is_elastic(object)) {
         return false;
     }
     struct sl_buf key = {0};

@@ -14,9 +14,6 @@
 void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                            int64_t now_ms);
 
-/* Is it of an elastic job? */
-bool sl_constraints_is_elastic(const struct sl_engine *g, const struct sl_json *workload);
-
 /* Take over the pod sets of a Workload object (names and constraints) in place of those known. */
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
