@@ -154,6 +154,23 @@ class Concurrent(Scene):
         self.patch(f"{WORKLOADS}/{self.parent('a')['metadata']['name']}", {"spec": {"active": True}})
         self.runs_on("a", "reservation")
 
+    def test_why_names_the_variants_and_figures_count_the_parent(self):
+        self.queue({"reservation": "1", "spot": "2"})
+        self.create(job("a", cpu="5"))
+        eventually(lambda: set(self.variants("a")) == {"reservation", "spot"}, what="variants")
+        name = self.parent("a")["metadata"]["name"]
+
+        parts = ["Workload:", name, "Variants:\n  reservation: Pending", self.variants("a")["reservation"]["metadata"]["name"],
+                 "1 cpu", "  spot: Pending", "2 cpu"]
+        text = self.daemon.sluicectl("why", "a").stdout
+        at = 0
+        for part in parts:
+            self.assertIn(part, text[at:], text)
+            at = text.index(part, at)
+        metrics = self.daemon.request("GET", "/metrics")[1]
+        counts = [line.rsplit(" ", 1)[1] for line in metrics.splitlines() if line.startswith("kueue_unadmitted_workloads{")]
+        self.assertEqual(counts, ["1"], metrics)
+
     def test_a_restart_takes_no_quota_for_parents(self):
         self.queue({"reservation": "1", "spot": "0"})
         self.create(job("a", cpu="1", run_for="10m"))

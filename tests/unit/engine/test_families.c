@@ -3,8 +3,10 @@
 
 /* Variants of Workloads, as the engine reads them: who belongs together and in which order, which of them may move, and that
  * those which stand for others are not known. */
+#include "engine/figures.h"
 #include "engine/parents.h"
 #include "engine/requests/families.h"
+#include "engine/why/why.h"
 #include "kernel/commit/variants.h"
 #include "policy/queues/queues.h"
 #include "scene.h"
@@ -189,6 +191,132 @@ static void test_families_that_are_left_behind_without_the_gate_are_not_known(vo
     world_expect(&w, "b", "Admitted", "True", "Admitted");
 }
 
+/* --- what is said of them ------------------------------------------------------------------------ */
+
+#define POLICY "\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"TryPreferredFlavors\"}},"
+
+static void note_reason(void *context, const struct sl_unadmitted *u)
+{
+    sl_buf_print(context, "%s/%s %u; ", u->reason, u->cause, u->count);
+}
+
+static void expect_unadmitted_in(enum sl_kind kind, const char *name, const char *wanted)
+{
+    struct sl_buf text = {0};
+    sl_buf_text(&text, "");
+    sl_engine_unadmitted(w.engine, kind, "team", name, note_reason, &text);
+    assert_string_equal(text.data, wanted);
+    sl_buf_fini(&text);
+}
+
+static void expect_unadmitted(const char *wanted)
+{
+    expect_unadmitted_in(SL_KIND_LOCAL_QUEUE, "lq", wanted);
+    expect_unadmitted_in(SL_KIND_CLUSTER_QUEUE, "cq", wanted);
+}
+
+static void say(const char *type, const char *status, const char *reason)
+{
+    char text[300];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"status\":{\"conditions\":[{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\","
+        "\"message\":\"m\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
+        type, status, reason);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "p", text);
+    world_settle(&w);
+}
+
+static void test_families_count_as_their_parents_where_not_admitted(void **state)
+{
+    (void)state;
+    queue(POLICY);
+    world_add_workload(&w, "p", "lq", 3, "8");
+    add("a", "first", "p");
+    add("b", "second", "p");
+    expect_unadmitted("NoReservation/PendingEvaluation 1; ");
+    say("QuotaReserved", "False", "Suspended");
+    expect_unadmitted("NoReservation/Suspended 1; ");
+    say("QuotaReserved", "False", "Other");
+    expect_unadmitted("NoReservation/PendingEvaluation 1; ");
+    say("QuotaReserved", "True", "QuotaReserved");
+    expect_unadmitted("NoReservation/PendingEvaluation 1; "); /* it has no label, so it is none */
+}
+
+static void test_families_count_as_labelled_parents_until_these_are_admitted_or_gone(void **state)
+{
+    (void)state;
+    queue(POLICY);
+    add("p", NULL, NULL);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "p",
+                      "{\"metadata\":{\"labels\":{"
+                      "\"kueue.x-k8s.io/concurrent-admission-parent\":\"true\"}}}");
+    expect_unadmitted("NoReservation/PendingEvaluation 1; ");
+    say("QuotaReserved", "True", "QuotaReserved");
+    expect_unadmitted("UnsatisfiedAdmissionChecks/ 1; ");
+    say("Admitted", "True", "Admitted");
+    expect_unadmitted("");
+    say("Admitted", "False", "NoReservation");
+    expect_unadmitted("NoReservation/PendingEvaluation 1; ");
+    world_add_local_queue(&w, "team", "other", "cq");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "p", "{\"spec\":{\"queueName\":\"other\"}}");
+    expect_unadmitted_in(SL_KIND_LOCAL_QUEUE, "lq", "");
+    expect_unadmitted_in(SL_KIND_LOCAL_QUEUE, "other", "NoReservation/PendingEvaluation 1; ");
+    expect_unadmitted_in(SL_KIND_CLUSTER_QUEUE, "cq", "NoReservation/PendingEvaluation 1; ");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "p");
+    expect_unadmitted_in(SL_KIND_CLUSTER_QUEUE, "cq", "");
+    add("p", NULL, NULL); /* and one is left for the end */
+}
+
+static uint32_t count_finished(enum sl_kind kind, const char *ns, const char *name)
+{
+    struct sl_queue_figures figures;
+    assert_true(sl_engine_queue_figures(w.engine, kind, ns, name, &figures));
+    return figures.finished;
+}
+
+static void test_families_that_have_finished_count_once(void **state)
+{
+    (void)state;
+    queue(POLICY);
+    add("p", NULL, NULL);
+    add("a", "first", "p");
+    add("b", "second", "p");
+    static const char ended[] = "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":"
+                                "\"True\",\"reason\":\"Succeeded\",\"message\":\"\","
+                                "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}";
+    static const char *const names[] = {"a", "b", "p"};
+    for (size_t i = 0; i < 3; i++) {
+        (void)world_patch(&w, SL_KIND_WORKLOAD, "team", names[i], ended);
+        world_settle(&w);
+        assert_int_equal(count_finished(SL_KIND_CLUSTER_QUEUE, "", "cq"), i / 2);
+        assert_int_equal(count_finished(SL_KIND_LOCAL_QUEUE, "team", "lq"), i / 2);
+    }
+    expect_unadmitted("");
+}
+
+static void test_families_explain_each_variant_in_the_order_of_flavors(void **state)
+{
+    (void)state;
+    queue(POLICY);
+    struct sl_json *list = sl_why_variants_new(w.engine, "p", NULL);
+    assert_int_equal(sl_json_len(list), 0);
+    sl_json_free(list);
+    add("big", "first", "q");
+    add("b", "second", "p");
+    add("a", "first", "p");
+    list = sl_why_variants_new(w.engine, "p", "team");
+    assert_int_equal(sl_json_len(list), 2);
+    assert_string_equal(sl_json_path_text(list, "0.name", ""), "a");
+    assert_string_equal(sl_json_path_text(list, "0.flavor", ""), "first");
+    assert_string_equal(sl_json_path_text(list, "0.state", ""), "Pending");
+    assert_non_null(strstr(sl_json_path_text(list, "0.summary", ""), "team/big"));
+    assert_string_equal(sl_json_path_text(list, "1.name", ""), "b");
+    assert_string_equal(sl_json_path_text(list, "1.flavor", ""), "second");
+    assert_string_equal(sl_json_path_text(list, "1.state", ""), "Admitted");
+    sl_json_free(list);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_families, teardown)
 
 int main(void)
@@ -205,6 +333,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_families_that_are_left_behind_without_the_gate_are_not_known, setup_without_gate,
             teardown),
+        TEST(test_families_count_as_their_parents_where_not_admitted),
+        TEST(test_families_count_as_labelled_parents_until_these_are_admitted_or_gone),
+        TEST(test_families_that_have_finished_count_once),
+        TEST(test_families_explain_each_variant_in_the_order_of_flavors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
