@@ -129,6 +129,9 @@ static struct sl_json *row_new(const struct writing *w, sl_workload_id id,
     struct sl_json *row = named_new(w->f->g, id);
     sl_json_set_text(row, "localQueue", w->f->g->workloads[id].queue->name);
     sl_json_set_text(row, "clusterQueue", sl_engine_queue_of(w->f->g, id));
+    if (w->f->g->workloads[id].variant_flavor != NULL) {
+        sl_json_set_text(row, "flavor", w->f->g->workloads[id].variant_flavor);
+    }
     set_start(w, row, id, fate);
     return row;
 }

@@ -111,6 +111,19 @@ void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     }
 }
 
+sl_workload_id sl_family_next(const struct sl_engine *g, sl_workload_id id, sl_workload_id last)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    uint32_t family = g->workloads[id].family;
+    sl_workload_id next = last == SL_NO_ID ? 0 : last + 1;
+    for (; family != 0 && next < g->workload_cap; next++) {
+        if (next != id && g->workloads[next].uid != NULL && g->workloads[next].family == family) {
+            return next;
+        }
+    }
+    return SL_NO_ID;
+}
+
 void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     SL_PRE(g != NULL);

@@ -3,7 +3,9 @@
 
 /* Variants of Workloads, as the engine reads them: who belongs together and in which order, which of them may move, and that
  * those which stand for others are not known. */
+#include "base/aside.h"
 #include "engine/figures.h"
+#include "engine/foresight.h"
 #include "engine/parents.h"
 #include "engine/requests/families.h"
 #include "engine/why/why.h"
@@ -317,6 +319,40 @@ static void test_families_explain_each_variant_in_the_order_of_flavors(void **st
     sl_json_free(list);
 }
 
+/* --- ahead of time ------------------------------------------------------------------------------- */
+
+static struct sl_json *foreseen_new(void)
+{
+    struct sl_question q = {
+        .engine = w.engine, .now_ms = w.now_ms, .until_ms = w.now_ms + 1000000, .rows_max = 100};
+    struct sl_buf text = {0};
+    struct sl_error e = {0};
+    const struct sl_aside_work work = sl_question_work(&q, sl_question_answer);
+    assert_int_equal(sl_aside_run(&work, &text, &e), SL_CODE_OK);
+    size_t at = sl_question_body(&text);
+    struct sl_json *answer = sl_json_parse(text.data + at, text.len - at, &e);
+    assert_non_null(answer);
+    sl_buf_fini(&text);
+    return answer;
+}
+
+/* They were tried for one job: that is not run once for each. */
+static void test_families_are_foreseen_to_end_together(void **state)
+{
+    (void)state;
+    queue("\"concurrentAdmissionPolicy\":{\"migration\":{\"mode\":\"RetainFirstAdmission\"}},");
+    add("a", "first", "p");
+    sl_engine_say_run_time(w.engine, sl_object_uid(world_workload(&w, "a")), SL_RUN_FOR, 5000);
+    add("b", "second", "p");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    struct sl_json *answer = foreseen_new();
+    const struct sl_json *row = sl_json_find_by(sl_json_get(answer, "workloads"), "name", "b");
+    assert_string_equal(sl_json_path_text(row, "reason", ""), "JobEnds");
+    assert_string_equal(sl_json_path_text(row, "flavor", ""), "second");
+    assert_string_equal(sl_json_path_text(answer, "ended", ""), "NothingWaits");
+    sl_json_free(answer);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_families, teardown)
 
 int main(void)
@@ -336,6 +372,7 @@ int main(void)
         TEST(test_families_count_as_their_parents_where_not_admitted),
         TEST(test_families_count_as_labelled_parents_until_these_are_admitted_or_gone),
         TEST(test_families_that_have_finished_count_once),
+        TEST(test_families_are_foreseen_to_end_together),
         TEST(test_families_explain_each_variant_in_the_order_of_flavors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
