@@ -171,6 +171,25 @@ class Concurrent(Scene):
         counts = [line.rsplit(" ", 1)[1] for line in metrics.splitlines() if line.startswith("kueue_unadmitted_workloads{")]
         self.assertEqual(counts, ["1"], metrics)
 
+    def what_if(self, *documents):
+        said = json.loads(self.daemon.sluicectl("what-if", "-f", "-", "-o", "json", stdin="\n".join(map(json.dumps, documents))).stdout)
+        return {row["flavor"]: row for row in said["asked"]}
+
+    def test_what_if_asks_about_each_variant(self):
+        self.queue({"reservation": "1", "spot": "2"}, policy("RetainFirstAdmission"), preemption={"withinClusterQueue": "LowerPriority"})
+        self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "high"},
+                     "value": 100})
+        rows = self.what_if(job("a", cpu="2", run_for="10m"))
+        self.assertEqual([(f, row["admitted"]) for f, row in rows.items()], [("reservation", "Unknown"), ("spot", "Now")])
+        self.assertEqual(rows["spot"]["podSets"][0]["flavors"], {"cpu": "spot"})
+        self.assertEqual(self.daemon.get(WORKLOADS)["items"], [])
+        self.create(job("b", cpu="1", run_for="10m"))
+        self.runs_on("b", "reservation")
+        rows = self.what_if(job("a", cpu="1", run_for="1m", labels={"kueue.x-k8s.io/priority-class": "high"}))
+        self.assertEqual({f: row["admitted"] for f, row in rows.items()}, {"reservation": "Unknown", "spot": "Now"})
+        rows = self.what_if(self.parent("b"))
+        self.assertEqual({f: row["admitted"] for f, row in rows.items()}, {"reservation": "Already", "spot": "Unknown"})
+
     def test_a_restart_takes_no_quota_for_parents(self):
         self.queue({"reservation": "1", "spot": "0"})
         self.create(job("a", cpu="1", run_for="10m"))

@@ -26,7 +26,10 @@ struct sl_family {
     int64_t now_ms;
 };
 
+/* --- variants.c --- */
+void sl_family_read_flavors(struct sl_family *f);
 /* --- variants_make.c --- */
+struct sl_json *sl_family_variant_new(const struct sl_family *f, const char *flavor);
 bool sl_family_label_parent(struct sl_family *f, bool on);
 bool sl_family_make(struct sl_family *f);
 bool sl_family_drop_stale(struct sl_family *f);

@@ -26,8 +26,9 @@ static struct sl_json *queue_of(struct sl_reconciler *r, const struct sl_json *p
     return queue;
 }
 
-static void read_flavors(struct sl_family *f)
+void sl_family_read_flavors(struct sl_family *f)
 {
+    SL_PRE(f != NULL);
     const struct sl_json *list = sl_json_get(
         sl_json_at(sl_json_path(f->cluster_queue, "spec.resourceGroups"), 0), "flavors");
     for (size_t i = 0; i < sl_json_len(list) && i < SL_VARIANT_FLAVORS_MAX; i++) {
@@ -147,7 +148,7 @@ static void look(struct sl_variants *v, struct sl_family *f)
     f->cluster_queue = queue_of(f->r, f->parent);
     f->offered = f->cluster_queue != NULL && has_policy(f);
     if (f->offered) {
-        read_flavors(f);
+        sl_family_read_flavors(f);
     }
     if (!sl_variant_has_parent_label(f->parent)) {
         if (sl_engine_is_parent(v->engine, f->parent) &&

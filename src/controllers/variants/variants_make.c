@@ -57,7 +57,7 @@ static void add_gate(struct sl_json *spec)
     sl_json_append(sl_json_get(spec, "preemptionGates"), gate);
 }
 
-static struct sl_json *variant_new(const struct sl_family *f, const char *flavor)
+struct sl_json *sl_family_variant_new(const struct sl_family *f, const char *flavor)
 {
     char name[NAME_SIZE];
     print_name(f, flavor, name);
@@ -89,7 +89,7 @@ bool sl_family_make(struct sl_family *f)
         if (f->variants[i] != NULL || sl_condition_true(f->parent, "Finished")) {
             continue;
         }
-        struct sl_json *o = variant_new(f, f->flavors[i]);
+        struct sl_json *o = sl_family_variant_new(f, f->flavors[i]);
         struct sl_note note = {
             .kind = SL_KIND_WORKLOAD, .about = f->parent, .reason = "CreatedVariant"};
         (void)snprintf(note.message, sizeof note.message, "Variant Workload \"%s/%.253s\" created",

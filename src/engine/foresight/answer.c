@@ -5,6 +5,7 @@
 #include "engine/foresight/answer.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/conditions/conditions.h"
 #include "kernel/commit/place.h"
 #include <string.h>
 
@@ -93,6 +94,9 @@ static const char *why_not(const struct writing *w, sl_workload_id id)
     }
     if (place != SL_PLACE_HEAP && place != SL_PLACE_INADMISSIBLE && place != SL_PLACE_HOLDING) {
         return "NotQueued";
+    }
+    if (sl_condition_preemption_gated(&sl_workloads[id])) {
+        return "PreemptionGated";
     }
     switch (w->end) {
     case SL_FORWARD_HORIZON:

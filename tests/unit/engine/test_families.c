@@ -353,6 +353,27 @@ static void test_families_are_foreseen_to_end_together(void **state)
     sl_json_free(answer);
 }
 
+/* Nobody opens it in a run ahead of time. */
+static void test_families_are_foreseen_to_wait_for_their_preemption_gate(void **state)
+{
+    (void)state;
+    queue("\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},");
+    add("low", "first", NULL);
+    world_expect(&w, "low", "Admitted", "True", "Admitted");
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "8");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"),
+                     "kueue.x-k8s.io/workload-allowed-resource-flavors", "first");
+    sl_json_set(sl_json_path_make(o, "spec"), "preemptionGates",
+                world_parse("[{\"name\":\"kueue.x-k8s.io/concurrent-admission\"}]"));
+    sl_json_set_int(sl_json_get(o, "spec"), "priority", 5);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    struct sl_json *answer = foreseen_new();
+    const struct sl_json *row = sl_json_find_by(sl_json_get(answer, "workloads"), "name", "a");
+    assert_string_equal(sl_json_path_text(row, "reason", ""), "PreemptionGated");
+    sl_json_free(answer);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_families, teardown)
 
 int main(void)
@@ -373,6 +394,7 @@ int main(void)
         TEST(test_families_count_as_labelled_parents_until_these_are_admitted_or_gone),
         TEST(test_families_that_have_finished_count_once),
         TEST(test_families_are_foreseen_to_end_together),
+        TEST(test_families_are_foreseen_to_wait_for_their_preemption_gate),
         TEST(test_families_explain_each_variant_in_the_order_of_flavors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
