@@ -182,7 +182,7 @@ static enum sl_code complete(struct sl_controllers *controllers, struct sl_json 
     return code;
 }
 
-/* Takes it. What stands for variants is not known to the engine: they are changed in its place. */
+/* Takes it. Parents of variants are not known to the engine: these are changed instead. */
 static void add_change(const struct sl_controllers *controllers, struct sl_json *change,
                        struct sl_json *out)
 {

@@ -66,7 +66,7 @@ struct sl_controllers_run {
 };
 enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **object,
                                  struct sl_controllers_run *run, struct sl_error *e);
-/* Of a Workload that stands for variants: those that it has, or would get; they are what comes to the engine. NULL: of any other. */
+/* Of a parent of variants: those that it has, or would get; they are what comes to the engine. NULL: of any other Workload. */
 struct sl_json *sl_controllers_variants_new(const struct sl_controllers *c,
                                             const struct sl_json *workload);
 /* What is going on, into the log: state_log.h. */

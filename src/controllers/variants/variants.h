@@ -23,7 +23,7 @@ void sl_variants_init(struct sl_variants *v, bool on, const struct sl_client *cl
 void sl_variants_fini(struct sl_variants *v);
 void sl_variants_observe(struct sl_variants *v, enum sl_kind kind, const struct sl_json *object,
                          bool deleted);
-/* The variants that this Workload has, or would be given if it were new. NULL: it stands for none. The caller frees the list. */
+/* The variants that this Workload has, or would be given if it were new. NULL: it is no parent. The caller frees the list. */
 struct sl_json *sl_variants_wish_new(const struct sl_variants *v, const struct sl_json *workload,
                                      int64_t now_ms);
 #endif

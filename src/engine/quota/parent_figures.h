@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workloads that stand for their variants, in figures: as in Kueue those that are not admitted count by why, and those that have
+/* Parents of variants in figures: as in Kueue those that are not admitted count by why, and those that have
  * finished, and their variants do not. They have no record, so it is their objects that say how they are. */
 #ifndef SL_ENGINE_PARENT_FIGURES_H
 #define SL_ENGINE_PARENT_FIGURES_H
@@ -13,7 +13,7 @@
 
 struct sl_parent_figures; /* NULL until there is one */
 struct sl_local_queue;
-/* The object as it is now; `is`: it stands for variants. */
+/* The object as it is now; `is`: it is a parent. */
 void sl_parent_figures_take(struct sl_engine *g, const struct sl_json *object, bool is);
 void sl_parent_figures_fini(struct sl_engine *g);
 /* How many of a LocalQueue, or of all LocalQueues of a ClusterQueue. */

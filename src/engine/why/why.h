@@ -17,7 +17,7 @@ struct sl_why_ask {
 /* {namespace, name, state, since, reason, message, summary, ...}, as docs/operations.md describes it; the caller frees it.
  * NULL: the engine does not know such a Workload. */
 struct sl_json *sl_why_workload_new(struct sl_engine *g, const struct sl_why_ask *ask);
-/* Of a Workload that stands for its variants, and is not known itself: what each of those says, that of the first flavor first, with
+/* Of a parent, which is not known itself: what each of its variants says, that of the first flavor first, with
  * the flavor that it is tried in. Empty: there are none. */
 struct sl_json *sl_why_variants_new(struct sl_engine *g, const char *parent_uid,
                                     const char *names_of);
