@@ -241,7 +241,7 @@ static size_t match_role(struct sl_members *m, const struct sl_json *pod_set)
     return seen < want ? seen : want;
 }
 
-/* Is one that counts not in it? Whoever has made it beforehand has counted others then. */
+/* Is one that counts not in it? A prebuilt one was made for others then. */
 static bool lacks_some(const struct sl_members *m)
 {
     bool lacks = false;
