@@ -603,10 +603,9 @@ static void test_podgroups_prebuilt_workload_without_one_of_the_roles_is_given_u
     struct fixture *f = *state;
     put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
     put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
-    sl_json_set_text(
-        sl_json_path_make(sl_json_at(sl_json_path(pod(f, "b"), "spec.containers"), 0),
-                          "resources.requests"),
-        "cpu", "7");
+    sl_json_set_text(sl_json_path_make(sl_json_at(sl_json_path(pod(f, "b"), "spec.containers"), 0),
+                                       "resources.requests"),
+                     "cpu", "7");
     expect_out_of_sync(f, 2);
 }
 

@@ -55,8 +55,9 @@ static void test_spark_counts_what_driver_and_executors_ask_for(void **state)
     assert_set(spec, 0, 1,
                "[{name: spark-kubernetes-driver, resources: {requests: {cpu: 500m, memory: 2Gi}, "
                "limits: {cpu: '1', memory: 3Gi}}}]");
-    assert_set(spec, 1, 3,
-               "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]"); /* of Spark's 2 cores none */
+    assert_set(
+        spec, 1, 3,
+        "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]"); /* of Spark's 2 cores none */
 }
 
 static void test_spark_that_names_nothing_asks_for_the_memory_that_spark_takes(void **state)
@@ -64,9 +65,8 @@ static void test_spark_that_names_nothing_asks_for_the_memory_that_spark_takes(v
     (void)state;
     assert_set("driver: {}, executor: {}", 0, 1,
                "[{name: spark-kubernetes-driver, resources: {requests: {memory: 1Gi}}}]");
-    assert_set(
-        "type: Scala", 1, 2,
-        "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]");
+    assert_set("type: Scala", 1, 2,
+               "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]");
 }
 
 static void test_spark_memory_has_the_units_of_java(void **state)
