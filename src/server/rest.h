@@ -130,6 +130,8 @@ void sl_rest_serve(struct sl_request *r);
 bool sl_serve_is_question(const struct sl_request *r); /* of struct sl_server_question */
 /* After a commit: makes the answer final, or serves again. */
 void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_error *e);
+/* A page of which some is still to be made is refused: what it is made of goes. */
+void sl_rest_drop_page(struct sl_request *r);
 
 /* --- the parts of it ------------------------------------------------------------------------- */
 void sl_answer_reset(struct sl_answer *a);

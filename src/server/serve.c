@@ -33,7 +33,7 @@ static bool hook_matches(const struct sl_server_hook *hook, const char *path)
     return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
 }
 
-/* A slice of the page; after the last one it is the answer. */
+/* A slice of the page; after the last one it is the answer. What it says may follow from what is staged. */
 static void serve_page(struct sl_request *r)
 {
     struct sl_server_page *page = &r->page;
@@ -45,12 +45,26 @@ static void serve_page(struct sl_request *r)
     if (r->again) {
         return;
     }
+    r->wait = r->rest->store != NULL && sl_store_dirty(r->rest->store);
     r->answer.body = page->body;
     page->body = (struct sl_buf){.data = NULL};
     if (page->rest != NULL) {
         page->rest->free(page->rest);
         page->rest = NULL;
     }
+}
+
+void sl_rest_drop_page(struct sl_request *r)
+{
+    SL_PRE(r->rest != NULL);
+    if (r->page.rest == NULL) {
+        return;
+    }
+    r->page.rest->free(r->page.rest);
+    r->page.rest = NULL;
+    sl_buf_fini(&r->page.body);
+    sl_answer_fail(r, SL_CODE_UNAVAILABLE, "all objects are being read again: try again");
+    r->again = false;
 }
 
 static void begin_page(struct sl_request *r)
