@@ -43,7 +43,7 @@ void sl_running_watch(struct sl_running *r); /* before the controllers are start
 void sl_running_hear(struct sl_running *r);
 /* A commit is over; true: something waited for it, and is there to be done. */
 bool sl_running_committed(struct sl_running *r);
-/* As before it was opened: what runs goes on, and what is known of this machine stays. */
+/* As before it was opened: what runs goes on, and what is known of it stays. */
 void sl_running_close(struct sl_running *r);
 void sl_running_end(struct sl_running *r); /* what runs goes on */
 #endif

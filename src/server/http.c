@@ -375,20 +375,6 @@ void sl_server_ask_again(struct sl_server *server)
     }
 }
 
-void sl_server_drop_pages(struct sl_server *server)
-{
-    SL_PRE(server != NULL);
-    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
-        if (x->request.page.rest != NULL) {
-            sl_rest_drop_page(&x->request);
-            x->yields = false;
-            if (x->suspended) {
-                sl_http_resume(x);
-            }
-        }
-    }
-}
-
 void sl_server_wake(struct sl_server *server)
 {
     SL_PRE(server != NULL);

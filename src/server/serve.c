@@ -33,7 +33,7 @@ static bool hook_matches(const struct sl_server_hook *hook, const char *path)
     return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
 }
 
-/* A slice of the page; after the last one it is the answer. What it says may follow from what is staged. */
+/* A slice of the page; after the last one it is the answer. What it says may rest on what is staged. */
 static void serve_page(struct sl_request *r)
 {
     struct sl_server_page *page = &r->page;

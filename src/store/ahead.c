@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Telling what is staged to those inside of this process, so that all steps that follow from one change become durable by
+/* Delivery of what is staged inside of this process, so that all that comes of one change becomes durable by
  * one commit. A batch is a prefix of what happens: what is built on a staged write is staged after it, and lost with it.
  * What is then in memory only cannot be lost with it: it is thrown away whole, and made again from what is durable. That
- * costs as much as a start, so where a commit has failed nothing is told ahead for a while. */
+ * costs as much as a start, so where a commit has failed nothing is delivered ahead for a while. */
 #include "store/internal.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-void sl_store_tell_ahead(struct sl_store *s, sl_store_again_fn *again, void *context)
+void sl_store_deliver_ahead(struct sl_store *s, sl_store_again_fn *again, void *context)
 {
     SL_PRE(s != NULL);
     s->ahead.again = again;
     s->ahead.context = context;
 }
 
-static bool tells(const struct sl_store *s)
+static bool delivers(const struct sl_store *s)
 {
     return s->ahead.again != NULL && !s->ahead.losing && s->broken.code == SL_CODE_OK &&
            !sl_db_lost(s) && s->damage.code == SL_CODE_OK && sl_clock_now_ms() >= s->ahead.calm_ms;
@@ -30,24 +30,24 @@ static bool tells(const struct sl_store *s)
 void sl_ahead_wake(struct sl_store *s)
 {
     SL_PRE(s != NULL);
-    if (s->wake != NULL && tells(s)) {
+    if (s->wake != NULL && delivers(s)) {
         s->wake(s->wake_context);
     }
 }
 
-bool sl_store_tell(struct sl_store *s)
+bool sl_store_deliver(struct sl_store *s)
 {
-    SL_PRE(!s->in_commit && !s->log.publishing && !s->ahead.telling);
-    if (!tells(s) || (s->log.published == s->revision && s->reply_count == 0)) {
+    SL_PRE(!s->in_commit && !s->log.publishing && !s->ahead.delivering);
+    if (!delivers(s) || (s->log.published == s->revision && s->reply_count == 0)) {
         return false;
     }
     const struct sl_error none = {.code = SL_CODE_OK};
-    struct sl_replies replies = sl_client_take(s); /* of what is told now */
-    s->ahead.told = s->ahead.told || sl_db_staged(s);
-    s->ahead.telling = true;
+    struct sl_replies replies = sl_client_take(s); /* of what is delivered now */
+    s->ahead.delivered = s->ahead.delivered || sl_db_staged(s);
+    s->ahead.delivering = true;
     sl_events_publish(s, s->revision);
     sl_client_answer(replies, SL_CODE_OK, &none);
-    s->ahead.telling = false;
+    s->ahead.delivering = false;
     return true;
 }
 

@@ -308,7 +308,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     return SL_CODE_OK;
 }
 
-static void tell_listeners(struct sl_store *s, enum sl_code code, const struct sl_error *e)
+static void call_listeners(struct sl_store *s, enum sl_code code, const struct sl_error *e)
 {
     for (size_t i = 0; i < SL_STORE_LISTENERS_MAX; i++) {
         if (s->listeners[i].fn != NULL) {
@@ -318,11 +318,11 @@ static void tell_listeners(struct sl_store *s, enum sl_code code, const struct s
 }
 
 /* Callbacks may write, and even commit, again: what they add is of the next batch. */
-static void tell_clients(struct sl_store *s, enum sl_code code, const struct sl_error *e)
+static void answer_clients(struct sl_store *s, enum sl_code code, const struct sl_error *e)
 {
     struct sl_replies replies = sl_client_take(s);
-    bool ahead = s->ahead.told;
-    s->ahead.told = false;
+    bool ahead = s->ahead.delivered;
+    s->ahead.delivered = false;
     if (code != SL_CODE_OK && ahead) {
         sl_ahead_lose(s, replies, e);
         return;
@@ -339,7 +339,7 @@ enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
     struct sl_error local;
     struct sl_error *error = e != NULL ? e : &local;
     sl_error_clear(error);
-    if (!sl_store_dirty(s) || s->in_commit || s->ahead.telling) {
+    if (!sl_store_dirty(s) || s->in_commit || s->ahead.delivering) {
         return SL_CODE_OK;
     }
     s->in_commit = true;
@@ -355,8 +355,8 @@ enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
         s->work_blocked = false;
     }
     s->in_commit = false;
-    tell_clients(s, code, error);
-    tell_listeners(s, code, error);
+    answer_clients(s, code, error);
+    call_listeners(s, code, error);
     sl_client_try_late(s);
     return code;
 }

@@ -5,11 +5,12 @@
  * store.h. db (files, SQL, the open transaction) <- rows (objects as rows, each change one revision
  * and one event)
  * <- registry (Kubernetes' semantics of a write) <- collect (what happens in the background) <-
- * commit; client and ahead (who is told what, and when). */
+ * commit; client and ahead (who gets what, and when). */
 #ifndef SL_STORE_INTERNAL_H
 #define SL_STORE_INTERNAL_H
 #include <sqlite3.h>
 
+#include "store/ahead.h"
 #include "store/snapshot.h"
 
 #define SL_STORE_SCHEMA 2 /* PRAGMA user_version of the files that this program writes */
@@ -19,7 +20,6 @@
 #define SL_STORE_BACKGROUND_MAX 256u /* objects that one commit removes in the background */
 #define SL_STORE_EVENT_TTL_MS 3600000
 #define SL_STORE_LATE_RETRY_MS 1000
-#define SL_STORE_CALM_MS 60000 /* what is read again then may be large: once a minute at most */
 /* Nesting of an object: a list or a table holds it some levels deeper, and has to be read again (api/json/json.h: 64). */
 #define SL_STORE_DEPTH_MAX 60u
 /* What the commit seals. */
@@ -77,16 +77,6 @@ struct sl_store_reply {
     struct sl_json *result; /* NULL when refused */
     struct sl_error error;
     bool unsure; /* something was staged before: a refusal may rest on it, and goes with it */
-};
-
-/* Telling what is staged: sl_store_tell. */
-struct sl_store_ahead {
-    sl_store_again_fn *again; /* NULL: nothing is told before it is durable */
-    void *context;
-    bool told;       /* of the batch that is open: the inside is ahead of the files */
-    bool telling;    /* now; nothing is committed meanwhile */
-    bool losing;     /* who asks for a write is refused: it is about to begin again */
-    int64_t calm_ms; /* until then nothing is told ahead: a commit has failed */
 };
 
 struct sl_store_note { /* of the directory's last user */
@@ -204,10 +194,7 @@ void sl_events_truncate(struct sl_store_log *l, uint64_t revision); /* forget wh
 void sl_events_lose(struct sl_store *s, uint64_t revision);
 /* Tells push watches of such objects again, as they are; one that never came to be is DELETED. */
 void sl_events_tell_lost(struct sl_store *s);
-void sl_events_forget_lost(struct sl_store *s); /* all watches begin again */
-void sl_store_publish(struct sl_store *s);      /* deliver up to s->durable to the push watches */
-/* The same up to that revision, staged ones too. */
-void sl_events_publish(struct sl_store *s, uint64_t revision);
+void sl_store_publish(struct sl_store *s); /* deliver up to s->durable to the push watches */
 
 /* --- rows.c ---------------------------------------------------------------------------------- */
 enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
@@ -255,23 +242,6 @@ bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);
 /* With the list, when it was the last one. */
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name);
-
-/* --- client.c -------------------------------------------------------------------------------- */
-/* The writes that wait for an answer, and their answers: OK, or the error by which what they staged is lost. */
-struct sl_replies {
-    struct sl_store_reply *at;
-    size_t count;
-};
-struct sl_replies sl_client_take(struct sl_store *s);
-void sl_client_answer(struct sl_replies replies, enum sl_code code, const struct sl_error *e);
-bool sl_client_is_late(const struct sl_store *s); /* is there something to try again now? */
-void sl_client_try_late(struct sl_store *s);
-
-/* --- ahead.c --------------------------------------------------------------------------------- */
-/* The batch is lost, and its events and answers were told before: everything that was asked for is refused, and all who
- * use the client interface begin again. */
-void sl_ahead_lose(struct sl_store *s, struct sl_replies replies, const struct sl_error *e);
-void sl_ahead_wake(struct sl_store *s); /* something was staged that can be told */
 
 /* --- collect.c ------------------------------------------------------------------------------- */
 /* Stages up to SL_STORE_BACKGROUND_MAX removals. */

@@ -116,15 +116,15 @@ typedef void sl_store_commit_fn(void *context, enum sl_code code, const struct s
 void sl_store_listen(struct sl_store *s, sl_store_commit_fn *fn, void *context);
 void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context);
 
-/* Tells those who use the client interface what is staged: watch events, then answers, as a commit does. True when there
- * was something to tell. What they do about it is staged, too, in the same batch: it becomes durable, or is lost, together
+/* Delivers what is staged to those who use the client interface: watch events, then answers, as a commit does. True when there
+ * was something. What they do about it is staged, too, in the same batch: it becomes durable, or is lost, together
  * with what it rests on. So whatever leaves the process has to wait for the commit: sl_store_is_durable. When the batch is
  * lost, `again` is called from sl_store_commit: everything that was derived from the store is thrown away, the watches with
- * sl_store_forget_watches, and read again, as at a start. For a while nothing is told ahead then. Not called from a
- * callback of the store's; without sl_store_tell_ahead it does nothing. */
+ * sl_store_forget_watches, and read again, as at a start. For a while nothing is delivered ahead then. Not called from a
+ * callback of the store's; without sl_store_deliver_ahead it does nothing. */
 typedef void sl_store_again_fn(void *context);
-void sl_store_tell_ahead(struct sl_store *s, sl_store_again_fn *again, void *context);
-bool sl_store_tell(struct sl_store *s);
+void sl_store_deliver_ahead(struct sl_store *s, sl_store_again_fn *again, void *context);
+bool sl_store_deliver(struct sl_store *s);
 /* Is this version of the object, or its deletion, durable? */
 bool sl_store_is_durable(const struct sl_store *s, const struct sl_json *object);
 /* Ends all push watches and lists that are still to be read. */
@@ -138,7 +138,7 @@ void sl_store_set_past_max(struct sl_store *s, uint64_t bytes);
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 
 /* The client interface over this store (see api/objects/client.h). `wake` is called when a write was
- * staged, so that the loop knows to tell it and to commit. Replies are delivered after the commit, or by sl_store_tell. */
+ * staged, so that the loop knows to deliver it and to commit. Replies are delivered after the commit, or by sl_store_deliver. */
 void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context,
                      struct sl_client *out);
 #endif

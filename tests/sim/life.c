@@ -161,7 +161,7 @@ static void wire(struct sim *s)
     sl_store_client(s->store, on_kick, s, &client);
     s->lost = false;
     if (s->options->ahead) {
-        sl_store_tell_ahead(s->store, on_lost, s);
+        sl_store_deliver_ahead(s->store, on_lost, s);
     }
     s->relay = sim_relay_new(s, &client);
     options.engine = s->engine;
@@ -247,7 +247,7 @@ static bool turn(struct sim *s)
     s->kicked = false;
     s->turn_count++;
     bool more = sl_controllers_step(s->controllers, s->now_ms);
-    more = (s->options->ahead && sl_store_tell(s->store)) || more;
+    more = (s->options->ahead && sl_store_deliver(s->store)) || more;
     if (!more || !sim_chance_of(&s->turns, 30)) {
         (void)sl_store_commit(s->store, NULL);
     }

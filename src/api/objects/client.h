@@ -86,7 +86,7 @@ struct sl_client {
     enum sl_code (*keys)(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
                          void *context, char **next, struct sl_error *e);
     /* Is this version of the object, or its deletion, there to stay, whatever happens to this process? What has an effect
-     * outside waits for that. NULL: whatever is told is. */
+     * outside waits for that. NULL: whatever is delivered is. */
     bool (*durable)(void *self, const struct sl_json *object);
 };
 #endif

@@ -228,10 +228,10 @@ static enum sl_code open_engine(struct daemon *d, struct sl_error *e)
 
 /* --- ahead of the store ----------------------------------------------------------------------- */
 
-static bool tell(void *context)
+static bool deliver(void *context)
 {
     const struct daemon *d = context;
-    return sl_store_tell(d->store);
+    return sl_store_deliver(d->store);
 }
 
 /* What was decided on is lost: everything but the store and its clients begins again, as at a start. */
@@ -300,7 +300,7 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
     }
     d->foresight = sl_foresight_new(&d->loop, &d->pages);
     open_controllers(d);
-    sl_store_tell_ahead(d->store, begin_again, d);
+    sl_store_deliver_ahead(d->store, begin_again, d);
     code = start_server(d, options, e);
     if (code != SL_CODE_OK || options->unconfined) {
         return code;
@@ -333,8 +333,11 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
     static struct daemon d;
     d.options = options;
     d.settings = settings;
-    d.turns = (struct sl_turns){
-        .loop = &d.loop, .tell = tell, .signalled = on_signal, .dump = write_dump, .context = &d};
+    d.turns = (struct sl_turns){.loop = &d.loop,
+                                .deliver = deliver,
+                                .signalled = on_signal,
+                                .dump = write_dump,
+                                .context = &d};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
     /* Before the loop: libuv closes descriptors of its own by their numbers in whatever is forked later. */

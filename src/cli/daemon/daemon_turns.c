@@ -67,7 +67,7 @@ static void on_busy(uv_idle_t *handle)
             return;
         }
         bool more = sl_controllers_step(t->controllers, sl_clock_now_ms());
-        more = (t->tell != NULL && t->tell(t->context)) || more;
+        more = (t->deliver != NULL && t->deliver(t->context)) || more;
         if (!more) {
             uv_idle_stop(&t->busy);
             set_timer(t);

@@ -25,9 +25,9 @@ struct sl_turns {
     uv_signal_t signals[SL_TURNS_SIGNALS];
     struct sl_controllers *controllers; /* NULL: there are none yet */
     bool (*may_go_on)(void *context);   /* asked before each turn; NULL: always */
-    bool (*tell)(
+    bool (*deliver)(
         void *
-            context); /* after each: what it has staged; true: that is news. NULL: only a commit tells */
+            context); /* after each, what it has staged; true: there was something. NULL: a commit does it */
     void (*signalled)(void *context, const char *name); /* may be called again */
     void (*dump)(void *context);                        /* by SIGUSR2, besides the log */
     void *context;

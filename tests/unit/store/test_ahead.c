@@ -79,7 +79,7 @@ static void open_inside(struct fixture *f, struct inside *in)
 {
     *in = (struct inside){.f = f};
     sl_store_client(f->store, on_wake, in, &in->client);
-    sl_store_tell_ahead(f->store, begin_again, in);
+    sl_store_deliver_ahead(f->store, begin_again, in);
     in->client.watch(in->client.self, QUEUE, on_event, in);
     assert_string_equal(in->text, "! ");
     in->text[0] = '\0';
@@ -124,11 +124,11 @@ static void test_ahead_all_that_follows_is_of_one_commit(void **state)
     make_queue(f, "first", ""); /* somebody outside */
     assert_int_equal(in.wakes, 1);
     assert_string_equal(in.text, "");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "+first ");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "+first +follows =follows ");
-    assert_false(sl_store_tell(f->store));
+    assert_false(sl_store_deliver(f->store));
     assert_int_equal(sl_store_durable(f->store), before);
     assert_false(is_durable(&in, "first"));
     assert_false(is_durable(&in, "follows"));
@@ -138,7 +138,7 @@ static void test_ahead_all_that_follows_is_of_one_commit(void **state)
     assert_true(is_durable(&in, "first"));
     assert_true(is_durable(&in, "follows"));
     assert_int_equal(read_outside(f, &since), 2);
-    assert_false(sl_store_tell(f->store));
+    assert_false(sl_store_deliver(f->store));
     assert_int_equal(in.again, 0);
 }
 
@@ -149,7 +149,7 @@ static void test_ahead_is_not_told_where_nobody_would_begin_again(void **state)
     sl_store_client(f->store, on_wake, &in, &in.client);
     in.client.watch(in.client.self, QUEUE, on_event, &in);
     write_queue(&in, "a");
-    assert_false(sl_store_tell(f->store));
+    assert_false(sl_store_deliver(f->store));
     assert_string_equal(in.text, "! ");
     commit(f);
     assert_string_equal(in.text, "! +a =a ");
@@ -171,7 +171,7 @@ static void test_ahead_of_a_lost_batch_everybody_begins_again(void **state)
     write_queue(&in, "a");
     commit(f);
     write_queue(&in, "lost");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "+a =a +lost =lost ");
     in.text[0] = '\0';
     lose(f);
@@ -194,7 +194,7 @@ static void test_ahead_of_a_lost_batch_nothing_is_built_on_it(void **state)
     struct inside in;
     open_inside(f, &in);
     write_queue(&in, "lost");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     write_queue(&in, "unanswered");
     in.text[0] = '\0';
     in.writes_on = true;
@@ -214,14 +214,14 @@ static void test_ahead_is_not_told_for_a_minute_after_a_loss(void **state)
     struct inside in;
     open_inside(f, &in);
     write_queue(&in, "lost");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     lose(f);
     in.text[0] = '\0';
     in.wakes = 0;
     make_queue(f, "outside", "");
     assert_int_equal(in.wakes, 0);
     write_queue(&in, "lost");
-    assert_false(sl_store_tell(f->store));
+    assert_false(sl_store_deliver(f->store));
     assert_string_equal(in.text, "");
     lose(f);
     assert_string_equal(in.text, "-lost -outside #ServiceUnavailable ");
@@ -229,7 +229,7 @@ static void test_ahead_is_not_told_for_a_minute_after_a_loss(void **state)
     sl_clock_set_virtual(NOW_MS + CALM_MS);
     in.text[0] = '\0';
     write_queue(&in, "told");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "+told =told ");
     commit(f);
     assert_true(is_there(f, "told"));
@@ -252,15 +252,15 @@ static void test_ahead_of_a_batch_that_is_given_up_is_not_told_on(void **state)
     assert_int_equal(sl_store_open(f->dir, &f->store, &f->e), SL_CODE_OK);
     in = (struct inside){.f = f};
     sl_store_client(f->store, on_wake, &in, &in.client);
-    sl_store_tell_ahead(f->store, begin_again, &in);
+    sl_store_deliver_ahead(f->store, begin_again, &in);
     (void)sqlite3_db_release_memory(f->store->db);
     write_queue(&in, "a");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "=a ");
     disk.fail_database_reads = 1;
     assert_int_equal(sl_store_get(f->store, QUEUE, "default", "q150", &o, &f->e), SL_CODE_INTERNAL);
     write_queue(&in, "b");
-    assert_false(sl_store_tell(f->store));
+    assert_false(sl_store_deliver(f->store));
     assert_string_equal(in.text, "=a ");
     assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_INTERNAL);
     assert_int_equal(in.again, 1);
@@ -288,7 +288,7 @@ static void test_ahead_is_told_whole_before_a_commit(void **state)
     uint64_t before = sl_store_durable(f->store);
     write_queue(&in, "a");
     write_queue(&in, "b");
-    assert_true(sl_store_tell(f->store));
+    assert_true(sl_store_deliver(f->store));
     assert_string_equal(in.text, "+a +b =a =b ");
     assert_int_equal(sl_store_durable(f->store), before);
     commit(f);
