@@ -232,7 +232,7 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
 void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 /* What is done to those that change: their pod templates keep the marks by which their pods are gated. */
 void sl_admit_update(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
-/* INVALID, with a cause: a job leaves its queue where there is a default one. */
+/* INVALID, with causes: a job leaves its queue where there is a default one; a new one (old: NULL) labels its pods as another's. */
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);

@@ -246,6 +246,14 @@ static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *
                         sl_json_text(sl_json_get(metadata, "generateName"), ""));
 }
 
+static enum sl_code check_job(const struct sl_registry_call *c, const struct sl_json *object,
+                              const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_error causes;
+    enum sl_code code = sl_admit_job_change(c->s, c->w->kind, object, old, &causes);
+    return code == SL_CODE_OK ? code : invalid(c, sl_object_name(object), &causes, e);
+}
+
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
 {
     SL_PRE(c != NULL);
@@ -278,6 +286,7 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     sl_prepare_create(c->s, w->kind, object);
     sl_object_default_new(w->kind, object);
     code = sl_object_validate(w->kind, object, NULL, e);
+    code = code == SL_CODE_OK ? check_job(c, object, NULL, e) : code;
     if (code == SL_CODE_OK) {
         track_new(c, object);
     }
@@ -400,14 +409,6 @@ static enum sl_code check_finalizers(const struct sl_registry_call *c, const str
     return SL_CODE_OK;
 }
 
-static enum sl_code check_queue(const struct sl_registry_call *c, const struct sl_json *object,
-                                const struct sl_json *old, struct sl_error *e)
-{
-    struct sl_error causes;
-    enum sl_code code = sl_admit_job_change(c->s, c->w->kind, object, old, &causes);
-    return code == SL_CODE_OK ? code : invalid(c, sl_object_name(old), &causes, e);
-}
-
 static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old,
                                  struct sl_error *e)
 {
@@ -456,7 +457,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         code = sl_object_validate(w->kind, c->result, old, e);
     }
     code = code == SL_CODE_OK ? check_finalizers(c, c->result, old, e) : code;
-    code = code == SL_CODE_OK ? check_queue(c, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? check_job(c, c->result, old, e) : code;
     if (code == SL_CODE_OK) {
         track_change(c, c->result, old);
     }
