@@ -380,6 +380,13 @@ static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
     return code;
 }
 
+void sl_store_leave_owners(struct sl_store *s, bool on)
+{
+    SL_PRE(s != NULL);
+    s->work_pending = s->work_pending || (s->leave_owners && !on);
+    s->leave_owners = on;
+}
+
 enum sl_code sl_collect_step(struct sl_store *s, struct sl_error *e)
 {
     unsigned budget = SL_STORE_BACKGROUND_MAX;
@@ -387,7 +394,8 @@ enum sl_code sl_collect_step(struct sl_store *s, struct sl_error *e)
     SL_PRE(s->in_batch);
     if (s->work_pending) {
         s->work_pending = false; /* whatever makes new work says so */
-        code = collect_owners(s, &budget, e);
+        code = s->leave_owners ? sl_db_run(s, SL_SQL_COLLECTED_ELSEWHERE, e)
+                               : collect_owners(s, &budget, e);
         code = code == SL_CODE_OK ? end_namespaces(s, &budget, e) : code;
         s->work_pending = s->work_pending || budget == 0;
         s->bookkeeping = true;

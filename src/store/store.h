@@ -31,6 +31,9 @@ void sl_store_guard_queues(struct sl_store *s, bool on);
 /* Shall Jobs have the selector of their pods when they are created, as from an API server? Off at first: without pods it would
  * be waited for in vain what it selects. */
 void sl_store_select_pods(struct sl_store *s, bool on);
+/* Does another program delete what has no owner any more, and foreground deletion wait for that? Off at first. What it has left
+ * is collected once this is off again. Owners are still cut off at once by the policy Orphan, and namespaces emptied. */
+void sl_store_leave_owners(struct sl_store *s, bool on);
 
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
  * given, too: not to be changed. Defaults and validation included. */

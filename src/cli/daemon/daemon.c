@@ -191,7 +191,7 @@ static void open_controllers(struct daemon *d)
 {
     const struct sl_daemon_options *given = d->options;
     struct sl_controllers_options options = {.engine = d->engine,
-                                             .run_jobs = true,
+                                             .run_jobs = !given->run_external,
                                              .processes = given->run_processes,
                                              .keep_requests = given->keep_requests,
                                              .force_lost_pods = given->force_lost_pods,
@@ -203,7 +203,8 @@ static void open_controllers(struct daemon *d)
     }
     sl_store_gate_pods(d->store, sl_jobs_enabled(&options.job_rules, &sl_pod_framework));
     sl_store_guard_queues(d->store, true);
-    sl_store_select_pods(d->store, given->run_processes);
+    sl_store_select_pods(d->store, given->run_processes || given->run_external);
+    sl_store_leave_owners(d->store, given->run_external);
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;

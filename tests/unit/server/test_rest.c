@@ -39,7 +39,7 @@ static void test_rest_containers_are_said_not_to_exist(void **state)
     assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/log"), 404);
     assert_string_equal(
         text(f, "message"),
-        "no log of pod \"p\": standalone mode simulates jobs and starts no containers");
+        "no log of pod \"p\": without --run processes standalone mode starts no containers");
     assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/exec?command=ls"), 404);
     assert_non_null(strstr(text(f, "message"), "no exec of pod"));
 }
