@@ -9,6 +9,7 @@
 #include "api/versions/versions.h"
 #include "base/check.h"
 #include "server/rest.h"
+#include "server/scales.h"
 
 #define DISCOVERY_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -89,15 +90,20 @@ static struct sl_json *resource_new(const struct sl_kind_info *info)
     return o;
 }
 
-static struct sl_json *status_resource_new(const struct sl_kind_info *info)
+static struct sl_json *subresource_new(const struct sl_kind_info *info, const char *which)
 {
     char name[80];
     struct sl_json *o = sl_json_new_map();
-    (void)snprintf(name, sizeof name, "%s/status", info->plural);
+    (void)snprintf(name, sizeof name, "%s/%s", info->plural, which);
     sl_json_set_text(o, "name", name);
     sl_json_set_text(o, "singularName", "");
     sl_json_set_bool(o, "namespaced", info->namespaced);
-    sl_json_set_text(o, "kind", info->kind);
+    bool scale = strcmp(which, "scale") == 0;
+    if (scale) {
+        sl_json_set_text(o, "group", "autoscaling");
+        sl_json_set_text(o, "version", "v1");
+    }
+    sl_json_set_text(o, "kind", scale ? "Scale" : info->kind);
     add_words(o, "verbs", "get,patch,update");
     return o;
 }
@@ -114,7 +120,10 @@ static bool serve_resources(struct sl_request *r)
         if (is_in(i, version)) {
             sl_json_append(resources, resource_new(info_at(i)));
             if (info_at(i)->has_status) {
-                sl_json_append(resources, status_resource_new(info_at(i)));
+                sl_json_append(resources, subresource_new(info_at(i), "status"));
+            }
+            if (sl_scales_has((enum sl_kind)i)) {
+                sl_json_append(resources, subresource_new(info_at(i), "scale"));
             }
         }
     }
@@ -203,6 +212,24 @@ static struct sl_json *response_kind_new(const struct sl_kind_info *info, const 
     return o;
 }
 
+static void add_subresource(struct sl_json *to, const char *which, struct sl_json *response)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "subresource", which);
+    sl_json_set(o, "responseKind", response);
+    add_words(o, "verbs", "get,patch,update");
+    sl_json_append(to, o);
+}
+
+static struct sl_json *scale_kind_new(void)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "group", "autoscaling");
+    sl_json_set_text(o, "version", "v1");
+    sl_json_set_text(o, "kind", "Scale");
+    return o;
+}
+
 static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
@@ -217,12 +244,13 @@ static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, 
     if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
         add_words(o, "categories", "all");
     }
+    bool scale = sl_scales_has(info->id);
+    struct sl_json *under = info->has_status || scale ? list_in(o, "subresources") : NULL;
     if (info->has_status) {
-        struct sl_json *status = sl_json_new_map();
-        sl_json_set_text(status, "subresource", "status");
-        sl_json_set(status, "responseKind", response_kind_new(info, version));
-        add_words(status, "verbs", "get,patch,update");
-        sl_json_append(list_in(o, "subresources"), status);
+        add_subresource(under, "status", response_kind_new(info, version));
+    }
+    if (scale) {
+        add_subresource(under, "scale", scale_kind_new());
     }
     return o;
 }

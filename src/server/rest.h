@@ -79,7 +79,7 @@ struct sl_route {
     const char *group, *version;
     enum sl_kind kind;
     const char *ns, *name; /* "" when the path has none */
-    bool status;           /* the subresource */
+    bool status, scale;    /* the subresources */
     bool old;              /* in v1beta1 of a kind that has it */
 };
 
@@ -208,6 +208,8 @@ struct sl_choice {
 bool sl_choice_init(struct sl_request *r, struct sl_choice *c); /* false: answered with an error */
 void sl_choice_fini(struct sl_choice *c);
 bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object);
+
+void sl_scale_serve(struct sl_request *r); /* of the kinds that have it: scales.h */
 
 void sl_discovery_serve(struct sl_request *r);
 void sl_openapi_serve(struct sl_request *r);

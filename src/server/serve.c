@@ -221,6 +221,8 @@ static void serve_target(struct sl_request *r)
     case SL_TARGET_OBJECTS:
         if (r->rest->store == NULL) {
             sl_answer_no_resource(r);
+        } else if (r->route.scale) {
+            sl_scale_serve(r);
         } else if (r->route.name[0] == '\0') {
             serve_collection(r);
         } else {

@@ -69,8 +69,10 @@ static bool is_status_write(const struct sl_registry_call *c)
 static struct sl_manager manager_of(const struct sl_registry_call *c)
 {
     const char *name = c->w->manager != NULL ? c->w->manager : OWN_MANAGER;
-    return (struct sl_manager){
-        .name = name, .status = is_status_write(c), .now_ms = sl_clock_now_ms()};
+    return (struct sl_manager){.name = name,
+                               .status = is_status_write(c),
+                               .scale = c->w->scale,
+                               .now_ms = sl_clock_now_ms()};
 }
 
 /* What this program makes itself is not tracked: only clients read managedFields, and it writes such objects most. */

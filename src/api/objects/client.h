@@ -40,6 +40,7 @@ struct sl_write {
     bool at_once;            /* deletes: gracePeriodSeconds 0, what runs is not waited for */
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
     const char *manager;     /* of metadata.managedFields; NULL: this program itself */
+    bool scale;              /* a patch comes by that subresource: so managedFields say */
     bool applied;            /* the body comes with its managedFields, which are to be kept */
     const char *submitter;   /* the user, where jobs and pods are those of their users; else NULL */
     bool for_others;         /* that user may change others' as well */
