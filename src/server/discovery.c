@@ -90,6 +90,8 @@ static struct sl_json *resource_new(const struct sl_kind_info *info)
     return o;
 }
 
+#define CHANGED "get,patch,update"
+
 static struct sl_json *subresource_new(const struct sl_kind_info *info, const char *which)
 {
     char name[80];
@@ -98,13 +100,13 @@ static struct sl_json *subresource_new(const struct sl_kind_info *info, const ch
     sl_json_set_text(o, "name", name);
     sl_json_set_text(o, "singularName", "");
     sl_json_set_bool(o, "namespaced", info->namespaced);
-    bool scale = strcmp(which, "scale") == 0;
+    bool scale = strcmp(which, "scale") == 0, binding = strcmp(which, "binding") == 0;
     if (scale) {
         sl_json_set_text(o, "group", "autoscaling");
         sl_json_set_text(o, "version", "v1");
     }
-    sl_json_set_text(o, "kind", scale ? "Scale" : info->kind);
-    add_words(o, "verbs", "get,patch,update");
+    sl_json_set_text(o, "kind", scale ? "Scale" : binding ? "Binding" : info->kind);
+    add_words(o, "verbs", binding ? "create" : CHANGED);
     return o;
 }
 
@@ -121,6 +123,9 @@ static bool serve_resources(struct sl_request *r)
             sl_json_append(resources, resource_new(info_at(i)));
             if (info_at(i)->has_status) {
                 sl_json_append(resources, subresource_new(info_at(i), "status"));
+            }
+            if (i == SL_KIND_POD) {
+                sl_json_append(resources, subresource_new(info_at(i), "binding"));
             }
             if (sl_scales_has((enum sl_kind)i)) {
                 sl_json_append(resources, subresource_new(info_at(i), "scale"));
@@ -212,21 +217,22 @@ static struct sl_json *response_kind_new(const struct sl_kind_info *info, const 
     return o;
 }
 
-static void add_subresource(struct sl_json *to, const char *which, struct sl_json *response)
+static void add_subresource(struct sl_json *to, const char *which, struct sl_json *response,
+                            const char *verbs)
 {
     struct sl_json *o = sl_json_new_map();
     sl_json_set_text(o, "subresource", which);
     sl_json_set(o, "responseKind", response);
-    add_words(o, "verbs", "get,patch,update");
+    add_words(o, "verbs", verbs);
     sl_json_append(to, o);
 }
 
-static struct sl_json *scale_kind_new(void)
+static struct sl_json *kind_new(const char *group, const char *kind)
 {
     struct sl_json *o = sl_json_new_map();
-    sl_json_set_text(o, "group", "autoscaling");
+    sl_json_set_text(o, "group", group);
     sl_json_set_text(o, "version", "v1");
-    sl_json_set_text(o, "kind", "Scale");
+    sl_json_set_text(o, "kind", kind);
     return o;
 }
 
@@ -247,10 +253,13 @@ static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, 
     bool scale = sl_scales_has(info->id);
     struct sl_json *under = info->has_status || scale ? list_in(o, "subresources") : NULL;
     if (info->has_status) {
-        add_subresource(under, "status", response_kind_new(info, version));
+        add_subresource(under, "status", response_kind_new(info, version), CHANGED);
+    }
+    if (info->id == SL_KIND_POD) {
+        add_subresource(under, "binding", kind_new("", "Binding"), "create");
     }
     if (scale) {
-        add_subresource(under, "scale", scale_kind_new());
+        add_subresource(under, "scale", kind_new("autoscaling", "Scale"), CHANGED);
     }
     return o;
 }

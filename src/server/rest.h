@@ -78,9 +78,9 @@ struct sl_route {
     enum sl_target target;
     const char *group, *version;
     enum sl_kind kind;
-    const char *ns, *name; /* "" when the path has none */
-    bool status, scale;    /* the subresources */
-    bool old;              /* in v1beta1 of a kind that has it */
+    const char *ns, *name;       /* "" when the path has none */
+    bool status, scale, binding; /* the subresources */
+    bool old;                    /* in v1beta1 of a kind that has it */
 };
 
 struct sl_arg {
@@ -209,7 +209,8 @@ bool sl_choice_init(struct sl_request *r, struct sl_choice *c); /* false: answer
 void sl_choice_fini(struct sl_choice *c);
 bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object);
 
-void sl_scale_serve(struct sl_request *r); /* of the kinds that have it: scales.h */
+void sl_scale_serve(struct sl_request *r);   /* of the kinds that have it: scales.h */
+void sl_binding_serve(struct sl_request *r); /* of pods */
 
 void sl_discovery_serve(struct sl_request *r);
 void sl_openapi_serve(struct sl_request *r);

@@ -223,6 +223,8 @@ static void serve_target(struct sl_request *r)
             sl_answer_no_resource(r);
         } else if (r->route.scale) {
             sl_scale_serve(r);
+        } else if (r->route.binding) {
+            sl_binding_serve(r);
         } else if (r->route.name[0] == '\0') {
             serve_collection(r);
         } else {

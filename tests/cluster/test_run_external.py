@@ -1,4 +1,5 @@
-"""Standalone mode with `--run external`: Kubernetes' own controllers and kwok run Jobs by Sluice's API server, which admits them."""
+"""Standalone mode with `--run external`: Kubernetes' own controllers and scheduler, and kwok, run Jobs by Sluice's API server, which
+admits them."""
 import json, pathlib, signal, subprocess, time, unittest
 
 from controlplane import die_with_parent, find, free_port
@@ -10,6 +11,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 PODS = "/api/v1/namespaces/default/pods"
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+# They want kinds that are not served here: volumes, claims of devices, Services, budgets of disruption.
+PLUGINS_OFF = ("DefaultPreemption", "DynamicResources", "InterPodAffinity", "NodeVolumeLimits", "PodTopologySpread", "VolumeBinding",
+               "VolumeRestrictions", "VolumeZone")
 CONTROLLERS = "job-controller,garbage-collector-controller,ttl-after-finished-controller"
 
 
@@ -18,7 +22,7 @@ def job(name, pods=2, run_for="200ms", fail=False, **spec):
                 "kueue.x-k8s.io/queue-name": "main"}},
             "spec": {"parallelism": pods, "completions": pods, "suspend": True, **spec, "template": {
                 "metadata": {"annotations": {"test/run-for": run_for, "test/fail": "true" if fail else "false"}},
-                "spec": {"restartPolicy": "Never", "nodeName": "kwok-0", "containers": [
+                "spec": {"restartPolicy": "Never", "containers": [
                     {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}}}
 
 
@@ -28,12 +32,20 @@ class External(unittest.TestCase):
         cls.sluice = Runs(run="external").start()
         cls.addClassCleanup(cls.sluice.close)
         config = cls.sluice.kubeconfig
+        cls.make({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system"}})  # where leaders have their Leases
         cls.begin("kwok", f"--kubeconfig={config}", "--manage-all-nodes=true", f"--config={HERE}/stages.yaml",
                   f"--server-address=127.0.0.1:{free_port()}", "--node-lease-duration-seconds=0")
         cls.controllers = cls.begin(
-            "kube-controller-manager", f"--kubeconfig={config}", "--leader-elect=false", "--bind-address=127.0.0.1",
+            "kube-controller-manager", f"--kubeconfig={config}", "--bind-address=127.0.0.1",
             f"--secure-port={free_port()}", f"--cert-dir={cls.sluice.home}/certs", f"--controllers={CONTROLLERS}", "--kube-api-content-type=application/json",
             "--kube-api-qps=1000", "--kube-api-burst=2000", "--concurrent-gc-syncs=2")
+        scheduler = cls.sluice.home / "scheduler.yaml"
+        scheduler.write_text(json.dumps({
+            "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(config), "contentType": "application/json"},
+            "profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": name} for name in PLUGINS_OFF]}}}]}))
+        cls.begin("kube-scheduler", f"--config={scheduler}", "--bind-address=127.0.0.1", f"--secure-port={free_port()}",
+                  f"--cert-dir={cls.sluice.home}/scheduler-certs")
         cls.make({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "kwok-0", "annotations": {"kwok.x-k8s.io/node": "fake"}},
                   "status": {"allocatable": {"cpu": "8", "pods": "50"}, "capacity": {"cpu": "8", "pods": "50"}}},
                  flavor("f"), cluster_queue("team", {"f": {"cpu": "2"}}), local_queue("main", "team"))
@@ -126,17 +138,26 @@ class External(unittest.TestCase):
         eventually(lambda: self.sluice.request("GET", f"{JOBS}/gone")[0] == 404, 60, "the Job is deleted")
         eventually(lambda: self.pods("gone") == [], 30, "its pods are deleted")
 
+    def test_a_queued_pod_is_bound_once_it_is_admitted(self):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {
+                   "name": "queued", "namespace": "default", "labels": {"kueue.x-k8s.io/queue-name": "main"},
+                   "annotations": {"test/run-for": "200ms"}},
+               "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}
+        self.make(pod)
+        def ended():
+            now = self.sluice.get(f"{PODS}/queued")
+            return now if now.get("status", {}).get("phase") == "Succeeded" else None
+        pod = eventually(ended, 60, "the pod has succeeded")
+        self.assertEqual((pod["spec"]["nodeName"], pod["spec"].get("schedulingGates", [])), ("kwok-0", []))
+
     def test_nothing_is_simulated(self):
-        """A pod that nobody has given a node has none, and does not run."""
-        self.sluice.kubectl("create", "-f", "-", stdin=json.dumps({
-            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "default"},
-            "spec": {"containers": [{"name": "c", "image": "i"}]}}))
+        """A pod of which no scheduler takes care has no node, and does not run."""
+        self.make({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone", "namespace": "default"},
+                   "spec": {"schedulerName": "other", "containers": [{"name": "c", "image": "i"}]}})
         self.make(job("witness", pods=1))
         self.ended("witness", "Complete")
         pod = self.sluice.get(f"{PODS}/alone")
         self.assertEqual((pod["spec"].get("nodeName"), pod.get("status", {}).get("phase", "Pending")), (None, "Pending"))
-        self.sluice.kubectl("patch", "pod", "alone", "--type=merge", "-p", '{"spec":{"nodeName":"kwok-0"}}')
-        eventually(lambda: self.sluice.get(f"{PODS}/alone").get("status", {}).get("phase") == "Running", 60, "it runs on the node it was given")
 
 
 if __name__ == "__main__":
