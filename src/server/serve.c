@@ -4,6 +4,7 @@
 /* From a request to its handler: hooks first, then the route's resource and the method. */
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "base/check.h"
 #include "server/rest.h"
 
@@ -267,6 +268,11 @@ void sl_rest_serve(struct sl_request *r)
     }
     if (r->route.old) { /* Kueue's words */
         sl_answer_warn(r, "This version is deprecated. Use v1beta2 instead.");
+    }
+    char warning[256];
+    if (r->route.kind >= SL_KIND_DEFINED && r->route.kind < SL_KIND_COUNT &&
+        sl_defined_warning(r->route.kind, warning)) {
+        sl_answer_warn(r, "%s", warning);
     }
     SL_POST(r->answer.status >= 200);
 }

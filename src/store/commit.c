@@ -47,6 +47,7 @@ enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_err
         code = sl_error_set(e, SL_CODE_INTERNAL, "the system gave no random numbers");
     }
     code = code == SL_CODE_OK ? ensure_default_namespace(s, e) : code;
+    code = code == SL_CODE_OK ? sl_definitions_open(s, e) : code;
     if (code != SL_CODE_OK) {
         sl_store_close(s);
         return code;
@@ -61,6 +62,7 @@ void sl_store_close(struct sl_store *s)
     if (s->db != NULL) {
         sl_db_rollback(s);
     }
+    sl_definitions_close(s);
     for (size_t i = 0; i < s->reply_count; i++) {
         sl_json_free(s->replies[i].result);
     }
@@ -137,6 +139,7 @@ static void note_loss(struct sl_store *s, struct sl_error *e)
     }
     s->broken = *e;
     s->in_batch = false;
+    sl_definitions_rewind(s);
     sl_events_lose(s, s->durable);
     forget(s, &(struct mark){.revision = s->durable, .work_pending = s->work_pending});
     sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,
@@ -262,6 +265,7 @@ static void add_background_work(struct sl_store *s)
     }
     if (code != SL_CODE_OK) {
         s->work_blocked = true;
+        sl_definitions_rewind(s);
         sl_log(SL_LOG_WARN, "background work failed", "reason", e.text, NULL);
     }
     struct sl_error end;
@@ -297,6 +301,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     enum sl_code code = write_batch(s, e);
     if (code != SL_CODE_OK) {
         sl_db_rollback(s);
+        sl_definitions_rewind(s);
         sl_events_lose(s, s->durable);
         forget(s, &(struct mark){.revision = s->durable, .work_pending = true});
         sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,

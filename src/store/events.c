@@ -70,6 +70,15 @@ void sl_events_add(struct sl_store_log *l, struct sl_store_entry entry)
     l->bytes += entry.text_size + entry.old_size;
 }
 
+void sl_events_forget(struct sl_store_log *l, enum sl_kind kind)
+{
+    SL_PRE(l != NULL);
+    for (size_t i = 0; i < l->count; i++) {
+        struct sl_store_entry *entry = entry_at(l, i);
+        entry->kind = entry->kind == kind ? SL_KIND_COUNT : entry->kind;
+    }
+}
+
 void sl_events_truncate(struct sl_store_log *l, uint64_t revision)
 {
     SL_PRE(revision >= l->published);

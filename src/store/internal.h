@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 
 #include "store/ahead.h"
+#include "store/definitions.h"
 #include "store/snapshot.h"
 
 #define SL_STORE_SCHEMA 2 /* PRAGMA user_version of the files that this program writes */
@@ -63,14 +64,12 @@ struct sl_store_watcher {
     sl_watch_fn *fn;
     void *context;
 };
-
 /* A watch whose list could not be read to its end: the list is tried again. */
 struct sl_store_late {
     enum sl_kind kind;
     sl_watch_fn *fn;
     void *context;
 };
-
 struct sl_store_reply {
     sl_reply_fn *fn;
     void *context;
@@ -111,6 +110,7 @@ struct sl_store {
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_snapshots snapshots;
+    struct sl_store_definition definitions[SL_KIND_DEFINED_MAX];
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
     uint64_t watch_id_last;

@@ -287,7 +287,10 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     }
     sl_prepare_create(c->s, w->kind, object);
     sl_object_default_new(w->kind, object);
-    code = sl_object_validate(w->kind, object, NULL, e);
+    bool users = w->kind >= SL_KIND_DEFINITION;
+    code = users ? sl_definitions_shape(c, object, e) : SL_CODE_OK;
+    code = code == SL_CODE_OK ? sl_object_validate(w->kind, object, NULL, e) : code;
+    code = code == SL_CODE_OK && users ? sl_definitions_settle(c, object, e) : code;
     code = code == SL_CODE_OK ? check_job(c, object, NULL, e) : code;
     if (code == SL_CODE_OK) {
         track_new(c, object);
@@ -433,6 +436,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
 {
     const struct sl_write *w = c->w;
     struct sl_json *old = NULL;
+    bool users = w->kind >= SL_KIND_DEFINITION; /* or of theirs */
     SL_PRE(w->name != NULL);
     enum sl_code code = sl_rows_get(c->s, w->kind, w->ns, w->name, &old, e);
     if (code != SL_CODE_OK) {
@@ -454,10 +458,14 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     }
     if (code == SL_CODE_OK) {
         sl_object_default(w->kind, c->result);
+        code = users ? sl_definitions_shape(c, c->result, e) : SL_CODE_OK;
+    }
+    if (code == SL_CODE_OK) {
         sl_admit_update(c->s, w->kind, c->result);
         sl_prepare_update(w->kind, c->result, old);
         code = sl_object_validate(w->kind, c->result, old, e);
     }
+    code = code == SL_CODE_OK && users ? sl_definitions_settle(c, c->result, e) : code;
     code = code == SL_CODE_OK ? check_finalizers(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? check_job(c, c->result, old, e) : code;
     if (code == SL_CODE_OK) {

@@ -50,6 +50,7 @@ void sl_check_concurrent_admission(struct sl_check *c);
 void sl_check_workload_status(struct sl_check *c, const struct sl_json *pod_sets);
 /* What is asked of jobs of a custom kind, with the rule that sl_object_rule_set has given it. */
 void sl_check_custom(struct sl_check *c, enum sl_kind kind);
+void sl_check_rule(struct sl_check *c, enum sl_kind kind); /* that rule alone, where there is one */
 /* kueue.x-k8s.io/admission-gated-by: named at creation, and only taken away afterwards. */
 void sl_check_gates(struct sl_check *c);
 /* What a kind of jobs may ask for, and of some the fields that decide whether it can be counted. */
