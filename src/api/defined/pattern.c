@@ -128,7 +128,7 @@ static bool read_range(struct reading *r, struct set *s)
             return false;
         }
     }
-    for (int c = from; c <= to; c++) {
+    for (int c = (unsigned char)from; c <= (unsigned char)to; c++) {
         s->has[c] = true;
     }
     return from <= to || refuse(r, "a range whose end comes first");

@@ -126,6 +126,29 @@ static void test_deletion_takes_all_objects_along(void **state)
     assert_false(has(f, kind, "default", "held"));
 }
 
+static void test_a_sweep_that_is_lost_is_done_again(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_kind kind = define(f, "foos", "Foo");
+    for (int i = 0; i < 300; i++) {
+        char body[64];
+        (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"o%d\"}}", i);
+        must(f, create(kind, "default"), body);
+    }
+    commit(f);
+    must(f, on(SL_VERB_DELETE, SL_KIND_DEFINITION, "", "foos.example.com"), NULL);
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_OK); /* it is marked */
+    disk.fail_syncs = 1;
+    assert_int_not_equal(sl_store_commit(f->store, &f->e), SL_CODE_OK);
+    assert_true(has(f, kind, "default", "o0"));
+    make_queue(f, "any", ""); /* work goes on after a commit that was good */
+    commit(f);
+    assert_false(has(f, SL_KIND_DEFINITION, "", "foos.example.com"));
+    kind = define(f, "foos", "Foo");
+    assert_false(has(f, kind, "default", "o0"));
+    assert_false(has(f, kind, "default", "o299"));
+}
+
 static void test_a_definition_with_other_finalizers_stays(void **state)
 {
     struct fixture *f = *state;
@@ -316,6 +339,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_batch_that_is_lost_defines_nothing, watch_disk,
                                         leave_disk),
         CASE(test_deletion_takes_all_objects_along),
+        cmocka_unit_test_setup_teardown(test_a_sweep_that_is_lost_is_done_again, watch_disk,
+                                        leave_disk),
         CASE(test_a_definition_with_other_finalizers_stays),
         CASE(test_objects_have_owners_and_end_with_their_namespace),
         CASE(test_a_status_without_subresource_counts_in_the_generation),
