@@ -123,13 +123,6 @@ void sl_definitions_close(struct sl_store *s)
     }
 }
 
-bool sl_definitions_ending(const struct sl_store *s, enum sl_kind kind)
-{
-    SL_PRE(s != NULL);
-    return kind >= SL_KIND_DEFINED && kind < SL_KIND_COUNT &&
-           s->definitions[kind - SL_KIND_DEFINED].ending;
-}
-
 void sl_definitions_rewind(struct sl_store *s)
 {
     SL_PRE(s != NULL);
@@ -150,7 +143,7 @@ enum sl_code sl_definitions_shape(const struct sl_registry_call *c, struct sl_js
     if (kind < SL_KIND_DEFINED) {
         return SL_CODE_OK;
     }
-    if (c->w->verb == SL_VERB_CREATE && sl_definitions_ending(c->s, kind)) {
+    if (c->w->verb == SL_VERB_CREATE && slot_of(c->s, kind)->ending) {
         return sl_error_set(e, SL_CODE_METHOD_NOT_ALLOWED,
                             "create not allowed while custom resource definition is terminating");
     }

@@ -28,7 +28,6 @@ enum sl_code sl_definitions_settle(const struct sl_registry_call *c, struct sl_j
                                    struct sl_error *e);
 /* Its deletion begins: it is held until its objects are deleted. */
 void sl_definitions_hold(struct sl_json *definition);
-bool sl_definitions_ending(const struct sl_store *s, enum sl_kind kind);
 /* In events.c: what there is of that kind is of another one, whose slot it had. */
 void sl_events_forget(struct sl_store_log *l, enum sl_kind kind);
 /* What was staged is lost: objects that were deleted may be there again. */
