@@ -87,7 +87,7 @@ static bool answer_all(void)
     return some;
 }
 
-static const struct sl_client client = {&w, get, list, NULL, serve, false, NULL};
+static const struct sl_client client = {.self = &w, .get = get, .list = list, .write = serve};
 
 /* --- the situations' means -------------------------------------------------------------------- */
 
