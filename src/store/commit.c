@@ -129,6 +129,7 @@ static void forget(struct sl_store *s, const struct mark *mark)
     s->work_pending = mark->work_pending;
     s->bookkeeping = mark->bookkeeping;
     sl_events_truncate(&s->log, mark->revision);
+    sl_snapshot_lose(s, mark->revision);
 }
 
 /* SQLite gave up the transaction: everything staged so far is lost, and sl_store_commit has to
