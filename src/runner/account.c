@@ -59,7 +59,10 @@ enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
     const char *name =
         chosen != NULL ? chosen : sl_object_annotation(object, SL_ANNOTATION_SUBMITTER);
     if (name == NULL || name[0] == '\0') {
-        return sl_error_set(e, SL_CODE_INVALID, "it is not known who has submitted it");
+        return sl_error_set(
+            e, SL_CODE_INVALID,
+            "it is not known who has submitted it, at least not since that is guarded: "
+            "submit it again, or let an administrator set the annotation " SL_ANNOTATION_RUN_AS);
     }
     if (!find(name, out)) {
         return sl_error_set(e, SL_CODE_INVALID,

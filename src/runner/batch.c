@@ -44,13 +44,14 @@ static void note(struct sl_batch *b, const struct sl_json *job, bool warning, co
 static void mark_user(struct sl_json *pod, const struct sl_json *job)
 {
     static const char *const marks[] = {SL_ANNOTATION_SUBMITTER, SL_ANNOTATION_RUN_AS};
-    struct sl_json *annotations = sl_json_path_make(pod, "metadata.annotations");
+    struct sl_json *annotations = sl_json_path(pod, "metadata.annotations");
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *value = sl_object_annotation(job, marks[i]);
-        if (value == NULL) {
-            sl_json_remove(annotations, marks[i]);
-        } else {
+        if (value != NULL) {
+            annotations = sl_json_path_make(pod, "metadata.annotations");
             sl_json_set_text(annotations, marks[i], value);
+        } else {
+            sl_json_remove(annotations, marks[i]);
         }
     }
 }
@@ -62,9 +63,7 @@ static void make_pod(struct sl_batch *b, struct sl_json *job, int64_t index, int
     struct sl_json *pod = sl_job_pod_new(job, index, name);
     struct sl_json *finalizers = sl_json_new_list();
     struct sl_json *spec = sl_json_path_make(pod, "spec");
-    if (b->as_submitter) {
-        mark_user(pod, job);
-    }
+    mark_user(pod, job);
     sl_json_append(finalizers, sl_json_new_text(SL_FINALIZER_JOB_TRACKING));
     sl_json_set(sl_json_path_make(pod, "metadata"), "finalizers", finalizers);
     if (sl_json_len(sl_json_get(spec, "schedulingGates")) == 0) {

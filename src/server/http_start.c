@@ -101,7 +101,6 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
                          .reviews = o->reviews,
                          .elastic_jobs = o->elastic_jobs,
                          .logs = o->logs,
-                         .submitters = o->submitters,
                          .watches_max = o->watches_max != 0 ? o->watches_max : WATCHES_MAX_DEFAULT,
                          .version = o->version != NULL ? o->version : "0.0.0"};
     server->rest.hooks = sl_mem_new(o->hook_count + 1, sizeof *server->rest.hooks);

@@ -34,7 +34,6 @@ struct sl_rest {
     bool elastic_jobs;
     const char *version;
     struct sl_server_logs logs;
-    bool submitters; /* server.h */
 };
 
 /* --- answers --------------------------------------------------------------------------------- */

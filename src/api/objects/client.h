@@ -41,7 +41,7 @@ struct sl_write {
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
     const char *manager;     /* of metadata.managedFields; NULL: this program itself */
     bool applied;            /* the body comes with its managedFields, which are to be kept */
-    const char *submitter;   /* the user, where jobs and pods are those of their users; else NULL */
+    const char *submitter;   /* who asks for it, "" when that is not known; NULL: this program itself */
     bool for_others;         /* that user may change others' as well */
 };
 

@@ -225,16 +225,31 @@ static bool wait_a_second(void)
     return !asked;
 }
 
-/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
-static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
+static enum sl_code try_store(struct daemon *d, const struct sl_daemon_options *options,
+                              struct sl_error *e)
 {
-    enum sl_code code = sl_store_open(dir, &d->store, e);
+    enum sl_code code = sl_store_open(options->data_dir, &d->store, e);
+    if (code == SL_CODE_OK && options->run_as_submitter) {
+        code = sl_store_guard_submitters(d->store, e);
+    }
+    if (code != SL_CODE_OK && d->store != NULL) {
+        sl_store_close(d->store);
+        d->store = NULL;
+    }
+    return code;
+}
+
+/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
+static enum sl_code open_store(struct daemon *d, const struct sl_daemon_options *options,
+                               struct sl_error *e)
+{
+    enum sl_code code = try_store(d, options, e);
     if (code == SL_CODE_UNAVAILABLE) {
         sl_log(SL_LOG_ERROR, "waiting for the disk, tried again each second", "reason", e->text,
                NULL);
     }
     while (code == SL_CODE_UNAVAILABLE && wait_a_second()) {
-        code = sl_store_open(dir, &d->store, e);
+        code = try_store(d, options, e);
     }
     return code;
 }
@@ -245,7 +260,7 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
     struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
                                                .journal_file_bytes = (size_t)options->journal_bytes,
                                                .settings = settings};
-    enum sl_code code = open_store(d, options->data_dir, e);
+    enum sl_code code = open_store(d, options, e);
     if (code != SL_CODE_OK) {
         return code;
     }
