@@ -106,7 +106,7 @@ struct sl_store {
     int64_t expiry_next_ms;
     uint64_t random;
     bool gate_pods, guard_queues, select_pods;
-    bool guards; /* whose jobs and pods these are: guard.c */
+    bool guards;        /* whose jobs and pods these are: guard.c */
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_snapshots snapshots;

@@ -41,8 +41,9 @@ struct sl_write {
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
     const char *manager;     /* of metadata.managedFields; NULL: this program itself */
     bool applied;            /* the body comes with its managedFields, which are to be kept */
-    const char *submitter;   /* who asks for it, "" when that is not known; NULL: this program itself */
-    bool for_others;         /* that user may change others' as well */
+    const char
+        *submitter;  /* who asks for it, "" when that is not known; NULL: this program itself */
+    bool for_others; /* that user may change others' as well */
 };
 
 /* Called once, after the write is durable (code OK, `result` lent) or refused. */
