@@ -26,13 +26,14 @@
 
 /* --- who ------------------------------------------------------------------------------------------------ */
 
+/* False with errno: ENOENT when there is none, else it cannot be told now. */
 static bool find(const char *name, struct sl_account *out)
 {
     char text[ROW_BYTES];
     struct passwd row, *found = NULL;
     int rc = getpwnam_r(name, &row, text, sizeof text, &found);
     if (found == NULL) {
-        errno = rc != 0 ? rc : ENOENT;
+        errno = rc != 0 && rc != ESRCH ? rc : ENOENT;
         return false;
     }
     *out = (struct sl_account){.name = sl_mem_text(row.pw_name),
@@ -65,10 +66,12 @@ enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
             "submit it again, or let an administrator set the annotation " SL_ANNOTATION_RUN_AS);
     }
     if (!find(name, out)) {
-        return sl_error_set(e, SL_CODE_INVALID,
-                            errno == ENOENT ? "there is no local user \"%.100s\" to run it as"
-                                            : "the user \"%.100s\" cannot be looked up",
-                            name);
+        return errno == ENOENT
+                   ? sl_error_set(e, SL_CODE_INVALID,
+                                  "there is no local user \"%.100s\" to run it as", name)
+                   : sl_error_set(e, SL_CODE_UNAVAILABLE,
+                                  "the user \"%.100s\" cannot be looked up: %s", name,
+                                  strerror(errno));
     }
     if (out->uid == 0 && chosen == NULL) {
         sl_account_fini(out);

@@ -16,6 +16,7 @@
 #define WRITES_PER_LOOK 64u /* pods made or removed at a time */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define NO_TTL (-1)
+#define LOOKUP_MS 5000 /* after the machine could not say who a user is */
 
 static bool is_of(const struct sl_pod_row *row, const struct sl_json *job)
 {
@@ -163,12 +164,16 @@ static bool is_without_user(struct sl_batch *b, struct sl_json *job, int64_t now
     if (!b->as_submitter) {
         return false;
     }
-    if (sl_account_of(job, &account, &e) != SL_CODE_OK) {
+    enum sl_code code = sl_account_of(job, &account, &e);
+    if (code == SL_CODE_UNAVAILABLE) {
+        note(b, job, true, "UserLookupFailed", e.text, now_ms);
+        sl_work_add(b->jobs.work, b->jobs.current, now_ms + LOOKUP_MS);
+    } else if (code != SL_CODE_OK) {
         fail(b, job, "UnknownUser", e.text, now_ms);
-        return true;
+    } else {
+        sl_account_fini(&account);
     }
-    sl_account_fini(&account);
-    return false;
+    return code != SL_CODE_OK;
 }
 
 /* What would not be done as it says is not begun. */
