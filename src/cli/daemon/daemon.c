@@ -147,13 +147,15 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight},
         {SL_FORESIGHT_RESOURCE_PATH, sl_foresight_answer, d->foresight}};
     struct sl_server_options o = {.listen = options->listen,
-                                  .elastic_jobs = options->jobs != NULL && options->jobs->elastic,
                                   .allow_remote = options->allow_remote,
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
                                   .questions = questions,
                                   .question_count = sizeof questions / sizeof questions[0],
                                   .version = SL_VERSION};
+    if (options->jobs != NULL) {
+        o.heeded = options->jobs->heeded;
+    }
     enum sl_code code = sl_daemon_auth_open(&d->auth, options, e);
     if (code != SL_CODE_OK) {
         return code;
