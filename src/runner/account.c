@@ -26,7 +26,7 @@
 
 /* --- who ------------------------------------------------------------------------------------------------ */
 
-/* False with errno: ENOENT when there is none, else it cannot be told now. */
+/* False with errno: ENOENT when there is none, else the look-up failed. */
 static bool find(const char *name, struct sl_account *out)
 {
     char text[ROW_BYTES];

@@ -16,7 +16,7 @@
 #define WRITES_PER_LOOK 64u /* pods made or removed at a time */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define NO_TTL (-1)
-#define LOOKUP_MS 5000 /* after the machine could not say who a user is */
+#define LOOKUP_MS 5000 /* after the look-up of a user failed */
 
 static bool is_of(const struct sl_pod_row *row, const struct sl_json *job)
 {

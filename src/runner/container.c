@@ -63,7 +63,7 @@ static void change_user(const struct sl_container_place *at, int failures)
 {
     const struct sl_account *a = at->account;
     errno = at->no_account;
-    /* /dev/stdout is opened anew, with the rights of the pipe's owner. */
+    /* /dev/stdout is opened once more, with the rights of the pipe's owner. */
     if (at->no_account != 0 ||
         (a != NULL && (fchown(STDOUT_FILENO, a->uid, a->gid) != 0 || !sl_account_become(a)))) {
         fail(failures, AT_USER);

@@ -139,7 +139,7 @@ static void wait_for(struct sl_processes *p, struct sl_json *pod, const char *wh
     again(p, now_ms + SL_LOOK_MS);
 }
 
-/* Whom it runs as; false: it was refused, or waits. */
+/* As which user it runs; false: it was refused, or waits. */
 static bool find_account(struct sl_processes *p, struct sl_json *pod, struct sl_account *account,
                          int64_t now_ms)
 {

@@ -210,7 +210,7 @@ static enum sl_code find_owner(const char *dir, const char *live, struct stat *o
     return known || stat(dir, owner) == 0 ? SL_CODE_OK : fail_file("open", dir, e);
 }
 
-/* The same of the lock, which may have been made just now; not of what somebody has put in its place. */
+/* The same of the lock, which may have been made just now; not of what was put in its place. */
 static enum sl_code give_lock(const char *dir, int fd, const struct stat *owner, struct sl_error *e)
 {
     char path[PATH_SIZE];

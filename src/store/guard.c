@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Since when it is guarded whose jobs and pods these are. The row `guarded` of the table meta is the revision of the last commit
- * under guard. A commit without it, by this program or by an older one, leaves the row behind the revision; then whoever
- * could write an annotation could have written these, and none of them is believed: they are removed. */
+ * under guard. A commit without it, by this program or by an older one, leaves the row behind the revision; then any
+ * client could have written these annotations, and none of them is believed: they are removed. */
 #include "store/submitter.h"
 
 #include "base/check.h"

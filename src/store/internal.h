@@ -105,8 +105,7 @@ struct sl_store {
         work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
     uint64_t random;
-    bool gate_pods, guard_queues, select_pods;
-    bool guards;        /* whose jobs and pods these are: guard.c */
+    bool gate_pods, guard_queues, select_pods, guards; /* guards: guard.c */
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_snapshots snapshots;

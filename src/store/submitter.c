@@ -22,7 +22,7 @@ static const char *said(const struct sl_json *object, const char *annotation)
     return value == NULL ? "" : value;
 }
 
-/* "": nobody. */
+/* "": it is not known. */
 static void put(struct sl_json *object, const char *submitter)
 {
     if (submitter[0] != '\0') {
@@ -40,7 +40,7 @@ static enum sl_code only_administrators(struct sl_error *e)
                         "]: only an administrator may say as which user it runs");
 }
 
-/* Pods are counted for the Job that controls them, whoever has made them. */
+/* Pods are counted for the Job that controls them, whichever user has made them. */
 static enum sl_code check_job(struct sl_store *s, const struct sl_write *w,
                               const struct sl_json *old, const struct sl_json *object,
                               struct sl_error *e)

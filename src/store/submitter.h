@@ -7,7 +7,7 @@
 #define SL_STORE_SUBMITTER_H
 #include "store/internal.h"
 
-/* Who has submitted a new job or pod, where that is guarded; else nobody is said to have. FORBIDDEN: a user who may not says as
+/* Who has submitted a new job or pod, where that is guarded; else that is not known. FORBIDDEN: a user who may not says as
  * which user it runs, or whose Job it is a pod of. */
 enum sl_code sl_submitter_note(struct sl_store *s, const struct sl_write *w, struct sl_json *object,
                                struct sl_error *e);

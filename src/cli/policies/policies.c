@@ -116,7 +116,7 @@ static void fit_unnamed(struct sl_json *policy)
     }
 }
 
-/* What counts by a feature gate that is on is not warned of. Elastic jobs are of some kinds alone: a variable tells them. */
+/* What counts by a feature gate that is on is not warned of. Elastic jobs are of some kinds alone: a variable says so. */
 static void fit_idle(struct sl_json *policy, const struct sl_job_rules *rules)
 {
     struct sl_idle_modes modes = rules->heeded;

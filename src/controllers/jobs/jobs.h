@@ -33,7 +33,8 @@ struct sl_job_rules {
         no_queue_labels; /* AssignQueueLabelsForPods=false: pods do not say whose quota they have */
     bool
         elastic; /* ElasticJobsViaWorkloadSlices: jobs that say so change their pods while they run */
-    struct sl_idle_modes heeded; /* of what has no effect without its gate nobody is warned */
+    struct sl_idle_modes
+        heeded; /* what has its effect by a gate: no warning says that it has none */
 };
 
 struct sl_jobs;
