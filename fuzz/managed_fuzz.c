@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         maps = maps && sl_json_type(parts[i]) == SL_JSON_MAP;
     }
     if (maps) {
-        check((enum sl_kind)(choice / 2 % SL_KIND_CUSTOM), parts[0], parts[1], parts[2]);
+        check((enum sl_kind)(choice / 2 % SL_KIND_DEFINITION), parts[0], parts[1], parts[2]);
     }
     for (size_t i = 0; i < 3; i++) {
         sl_json_free(parts[i]);

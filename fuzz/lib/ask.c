@@ -92,7 +92,7 @@ static void route(struct ask *a, struct sl_buf *uri, struct producer *p)
         odd_path(uri, kind);
         return;
     }
-    a->kind = (enum sl_kind)(kind % (uint32_t)sl_kind_end());
+    a->kind = (enum sl_kind)(kind % SL_KIND_DEFINITION);
     a->ns = sl_kind_info(a->kind)->namespaced ? spaces[ns % COUNT(spaces)] : "";
     a->name = names[name % COUNT(names)];
     bool posts = strcmp(a->method, "POST") == 0;

@@ -113,10 +113,31 @@ static int serve(const struct sl_daemon_options *options, struct sl_config *conf
     return code == SL_CODE_OK ? 0 : code == SL_CODE_DAMAGED ? STATUS_DAMAGED : 1;
 }
 
+/* What programs that run jobs ask an API server for, besides what they run: leader election, and how many volumes fit. */
+static enum sl_code serve_more_kinds(struct sl_error *e)
+{
+    static const struct {
+        const char *version, *kind, *plural;
+        bool namespaced;
+    } kinds[] = {{"coordination.k8s.io/v1", "Lease", "leases", true},
+                 {"storage.k8s.io/v1", "CSINode", "csinodes", false}};
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && code == SL_CODE_OK; i++) {
+        enum sl_kind kind;
+        code = sl_kind_refer(kinds[i].version, kinds[i].kind, kinds[i].plural, kinds[i].namespaced,
+                             &kind, e);
+    }
+    return code;
+}
+
 static int run(const struct sl_daemon_options *options)
 {
     struct sl_error e = {0};
     int status = 1;
+    if (options->run_external && serve_more_kinds(&e) != SL_CODE_OK) {
+        fprintf(stderr, "sluiced: --run external: %s\n", e.text);
+        return status;
+    }
     if (options->adapters != NULL && sl_adapters_load(options->adapters, &e) != SL_CODE_OK) {
         fprintf(stderr, "sluiced: --adapters: %s\n", e.text);
         return status;

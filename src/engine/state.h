@@ -156,13 +156,12 @@ struct sl_engine {
     struct sl_engine_settings settings;
     struct sl_intern *names;
     struct sl_journal *journal;
-    int64_t now_ms; /* of the last call that said what time it is */
-    unsigned news;  /* SL_NEWS_ of the last call that has any */
-    bool synced,
-        runs_ahead;         /* all was read; it runs ahead of time, and what ends is not observed */
-    bool restanding;        /* a workload is read again whose topology was missing */
-    bool wants_workloads;   /* see sl_engine_wants_workloads */
-    sl_workload_id reading; /* its object is at hand, and read when its domains are there */
+    int64_t now_ms;          /* of the last call that said what time it is */
+    unsigned news;           /* SL_NEWS_ of the last call that has any */
+    bool synced, runs_ahead; /* all was read; ahead of time: what ends is not observed */
+    bool restanding;         /* a workload is read again whose topology was missing */
+    bool wants_workloads;    /* see sl_engine_wants_workloads */
+    sl_workload_id reading;  /* its object is at hand, and read when its domains are there */
     bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;
     struct sl_flavor_entry *flavors;     /* by id */
@@ -172,7 +171,8 @@ struct sl_engine {
     struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
     struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
     struct sl_slices slices;
-    struct sl_map *run_times; /* uid of a job or Workload -> what it says: run_times.c */
+    struct sl_map *run_times;          /* uid of a job or Workload -> what it says: run_times.c */
+    struct sl_parent_figures *parents; /* quota/parent_figures.h */
     struct sl_timers timers;
     struct sl_queued_decision *decisions; /* a ring */
     uint32_t decision_first, decision_count, decision_cap;

@@ -261,6 +261,11 @@ static void client_write(void *self, const struct sl_write *w, sl_reply_fn *repl
 
 void sl_kube_client(struct sl_kube *k, struct sl_client *out)
 {
-    *out = (struct sl_client){k,    client_get, client_list, client_watch, client_write,
-                              true, client_keys};
+    *out = (struct sl_client){.self = k,
+                              .get = client_get,
+                              .list = client_list,
+                              .watch = client_watch,
+                              .write = client_write,
+                              .cached = true,
+                              .keys = client_keys};
 }

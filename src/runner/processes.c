@@ -344,6 +344,13 @@ static void look(struct sl_processes *p, const struct sl_pod_row *row, struct sl
     sl_json_free(state);
 }
 
+static bool is_durable(const struct sl_processes *p, const struct sl_json *pod)
+{
+    const struct sl_client *client = p->pods.client;
+    return client->durable == NULL || client->durable(client->self, pod);
+}
+
+/* What was started, ended or removed cannot be taken back: it waits until what it follows from is durable. */
 static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *key, int64_t now_ms)
 {
     struct sl_processes *p = self;
@@ -353,7 +360,9 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
         return;
     }
     struct sl_json *pod = sl_reconciler_get(r, SL_KIND_POD, key->ns, key->name, &absent);
-    if (pod != NULL && strcmp(sl_object_uid(pod), row->uid) == 0) {
+    if (pod != NULL && !is_durable(p, pod)) {
+        sl_map_put(p->unsure, r->current, (union sl_map_value){.number = 0});
+    } else if (pod != NULL && strcmp(sl_object_uid(pod), row->uid) == 0) {
         look(p, row, pod, now_ms);
     }
     sl_json_free(pod);
@@ -454,7 +463,9 @@ void sl_processes_init(struct sl_processes *p, const struct sl_client *client,
     p->leftovers.self = p;
     p->leftovers.reconcile = look_at_leftover;
     p->keys = sl_map_new();
-    p->ordered = sl_map_new();
+    p->unsure = sl_map_new();
+    p->leaving = sl_map_new();
+    p->ordered = p->ordered == NULL ? sl_map_new() : p->ordered;
 }
 
 void sl_processes_fini(struct sl_processes *p)
@@ -463,21 +474,47 @@ void sl_processes_fini(struct sl_processes *p)
     sl_reconciler_fini(&p->pods);
     sl_reconciler_fini(&p->leftovers);
     sl_map_free_with(p->keys, sl_mem_free);
+    sl_map_free(p->unsure);
+    sl_map_free(p->leaving);
     sl_map_free(p->ordered);
+}
+
+static void forget(struct sl_processes *p, const char *uid)
+{
+    union sl_map_value old;
+    if (sl_map_remove(p->keys, uid, &old)) {
+        sl_mem_free(old.pointer);
+    }
+    add_leftover(p, uid);
+}
+
+bool sl_processes_committed(struct sl_processes *p)
+{
+    SL_PRE(p != NULL);
+    bool any = sl_map_count(p->unsure) + sl_map_count(p->leaving) > 0;
+    for (struct sl_map_item e = {0}; sl_map_each(p->unsure, &e);) {
+        sl_work_add(p->pods.work, e.key, SL_WORK_NOW);
+        sl_map_remove(p->unsure, e.key, NULL);
+    }
+    for (struct sl_map_item e = {0}; sl_map_each(p->leaving, &e);) {
+        forget(p, e.key);
+        sl_map_remove(p->leaving, e.key, NULL);
+    }
+    return any;
 }
 
 void sl_processes_observe(struct sl_processes *p, const struct sl_json *pod, bool deleted)
 {
     SL_PRE(p != NULL);
     char key[SL_KEY_SIZE];
-    union sl_map_value old;
     const char *uid = sl_object_uid(pod);
     sl_key_print(sl_object_namespace(pod), sl_object_name(pod), key);
+    if (deleted && is_durable(p, pod)) {
+        forget(p, uid);
+    } else if (deleted) {
+        sl_map_put(p->leaving, uid, (union sl_map_value){.number = 0});
+    }
     if (deleted) {
-        if (sl_map_remove(p->keys, uid, &old)) {
-            sl_mem_free(old.pointer);
-        }
-        add_leftover(p, uid);
         return;
     }
     if (sl_map_find(p->keys, uid) == NULL) {

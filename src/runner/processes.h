@@ -24,7 +24,9 @@ struct sl_processes {
     bool as_submitter; /* each as the user who has submitted it */
     struct sl_devices *devices;
     struct sl_map *keys;    /* uid -> "namespace/name", of all pods that are known */
-    struct sl_map *ordered; /* uids whose start was ordered by this process */
+    struct sl_map *ordered; /* uids whose start was ordered by this process; NULL at first: none */
+    struct sl_map *unsure;  /* "namespace/name" of pods that wait for a commit */
+    struct sl_map *leaving; /* uids of pods whose deletion does */
 };
 void sl_processes_init(struct sl_processes *p, const struct sl_client *client,
                        struct sl_recorder *events);
@@ -32,6 +34,8 @@ void sl_processes_fini(struct sl_processes *p);
 /* After the book has observed it, or forgotten it. */
 void sl_processes_observe(struct sl_processes *p, const struct sl_json *pod, bool deleted);
 /* Something has happened to the pod with this uid. */
+/* A commit is over: what waited for it is to be looked at. False: nothing did. */
+bool sl_processes_committed(struct sl_processes *p);
 void sl_processes_look(struct sl_processes *p, const char *uid);
 /* All pods are known: what runs is taken over or ended, which the log says. Before that nothing may be started. */
 void sl_processes_adopt(struct sl_processes *p);

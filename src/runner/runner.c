@@ -146,7 +146,9 @@ void sl_running_open(struct sl_running *r, const struct sl_client *client,
                                          .data = r->data,
                                          .node = r->node,
                                          .as_submitter = r->as_submitter,
-                                         .devices = &r->devices};
+                                         .devices = &r->devices,
+                                         .ordered = r->ordered};
+    r->ordered = NULL;
     sl_processes_init(&r->processes, &r->client, events);
     sl_reconciler_init(&r->machine, "this machine", &r->client, events);
     r->machine.self = r;
@@ -165,15 +167,32 @@ void sl_running_watch(struct sl_running *r)
     r->client.watch(r->client.self, SL_KIND_JOB, on_watch, r);
 }
 
+bool sl_running_committed(struct sl_running *r)
+{
+    SL_PRE(r != NULL);
+    return r->book != NULL && sl_processes_committed(&r->processes);
+}
+
+void sl_running_close(struct sl_running *r)
+{
+    SL_PRE(r != NULL);
+    if (r->book == NULL) {
+        return;
+    }
+    r->ordered = r->processes.ordered;
+    r->processes.ordered = NULL;
+    sl_processes_fini(&r->processes);
+    sl_batch_fini(&r->batch);
+    sl_reconciler_fini(&r->machine);
+    sl_podbook_free(r->book);
+    r->book = NULL;
+}
+
 void sl_running_end(struct sl_running *r)
 {
     SL_PRE(r != NULL);
-    if (r->book != NULL) {
-        sl_processes_fini(&r->processes);
-        sl_batch_fini(&r->batch);
-        sl_reconciler_fini(&r->machine);
-        sl_podbook_free(r->book);
-    }
+    sl_running_close(r);
+    sl_map_free(r->ordered);
     if (r->devices.counts != NULL) {
         sl_devices_fini(&r->devices);
     }

@@ -17,6 +17,7 @@ struct sl_running {
     struct sl_devices devices;
     struct sl_batch batch;
     struct sl_processes processes;
+    struct sl_map *ordered; /* of its processes, while it is closed */
     struct sl_reconciler machine;
     struct sl_logs logs;
     char node[SL_NODE_NAME_SIZE];
@@ -40,5 +41,9 @@ void sl_running_open(struct sl_running *r, const struct sl_client *client,
 void sl_running_watch(struct sl_running *r); /* before the controllers are started */
 /* r->launcher.news can be read. */
 void sl_running_hear(struct sl_running *r);
+/* A commit is over; true: something waited for it, and is there to be done. */
+bool sl_running_committed(struct sl_running *r);
+/* As before it was opened: what runs goes on, and what is known of it stays. */
+void sl_running_close(struct sl_running *r);
 void sl_running_end(struct sl_running *r); /* what runs goes on */
 #endif

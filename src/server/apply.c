@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -114,10 +115,16 @@ static struct sl_write write_of_result(const struct sl_request *r, const struct 
 static void apply(struct sl_request *r, struct sl_json *live, struct sl_json *body, bool dry_run)
 {
     bool dirty = sl_store_dirty(r->rest->store);
+    struct sl_json *applied = sl_json_ref(body);
+    if (r->route.kind >= SL_KIND_DEFINED) { /* of what is pruned there is no manager */
+        sl_json_free(applied);
+        applied = sl_json_clone(body);
+        sl_defined_prune(r->route.kind, applied);
+    }
     struct sl_apply a = {
         .kind = r->route.kind,
         .live = live,
-        .applied = body,
+        .applied = applied,
         .by = {.name = r->manager, .status = r->route.status, .now_ms = sl_clock_now_ms()},
         .force = sl_request_flag(r, "force")};
     sl_managed_apply(&a);
@@ -128,6 +135,7 @@ static void apply(struct sl_request *r, struct sl_json *live, struct sl_json *bo
         w.dry_run = dry_run;
         sl_write_and_answer(r, &w, body, live == NULL ? 201 : 200);
     }
+    sl_json_free(applied);
     sl_json_free(a.result);
     sl_json_free(a.conflicts);
 }

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "api/versions/versions.h"
 #include "base/check.h"
 #include "server/rest.h"
+#include "server/scales.h"
 
 #define DISCOVERY_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -39,6 +41,16 @@ static void add_words(struct sl_json *map, const char *key, const char *words)
     }
 }
 
+static void add_categories(struct sl_json *map, const struct sl_kind_info *info)
+{
+    const struct sl_json *own = sl_defined_categories(info->id);
+    if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
+        add_words(map, "categories", "all");
+    } else if (sl_json_len(own) > 0) {
+        sl_json_set(map, "categories", sl_json_clone(own));
+    }
+}
+
 static const struct sl_kind_info *info_at(int kind)
 {
     return sl_kind_info((enum sl_kind)kind);
@@ -49,7 +61,7 @@ static const struct sl_kind_info *info_at(int kind)
 static bool is_first(int kind, bool by_version)
 {
     const struct sl_kind_info *info = info_at(kind);
-    for (int i = 0; i < kind; i++) {
+    for (int i = sl_kind_after(-1); i < kind; i = sl_kind_after(i)) {
         if (strcmp(info_at(i)->group, info->group) == 0 &&
             (!by_version || strcmp(info_at(i)->version, info->version) == 0)) {
             return false;
@@ -83,22 +95,27 @@ static struct sl_json *resource_new(const struct sl_kind_info *info)
     if (info->shorts[0] != '\0') {
         add_words(o, "shortNames", info->shorts);
     }
-    if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
-        add_words(o, "categories", "all");
-    }
+    add_categories(o, info);
     return o;
 }
 
-static struct sl_json *status_resource_new(const struct sl_kind_info *info)
+#define CHANGED "get,patch,update"
+
+static struct sl_json *subresource_new(const struct sl_kind_info *info, const char *which)
 {
     char name[80];
     struct sl_json *o = sl_json_new_map();
-    (void)snprintf(name, sizeof name, "%s/status", info->plural);
+    (void)snprintf(name, sizeof name, "%s/%s", info->plural, which);
     sl_json_set_text(o, "name", name);
     sl_json_set_text(o, "singularName", "");
     sl_json_set_bool(o, "namespaced", info->namespaced);
-    sl_json_set_text(o, "kind", info->kind);
-    add_words(o, "verbs", "get,patch,update");
+    bool scale = strcmp(which, "scale") == 0, binding = strcmp(which, "binding") == 0;
+    if (scale) {
+        sl_json_set_text(o, "group", "autoscaling");
+        sl_json_set_text(o, "version", "v1");
+    }
+    sl_json_set_text(o, "kind", scale ? "Scale" : binding ? "Binding" : info->kind);
+    add_words(o, "verbs", binding ? "create" : CHANGED);
     return o;
 }
 
@@ -110,11 +127,17 @@ static bool serve_resources(struct sl_request *r)
                    r->route.group[0] != '\0' ? "/" : "", r->route.version);
     sl_json_set_text(list, "groupVersion", version);
     struct sl_json *resources = list_in(list, "resources");
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (is_in(i, version)) {
             sl_json_append(resources, resource_new(info_at(i)));
             if (info_at(i)->has_status) {
-                sl_json_append(resources, status_resource_new(info_at(i)));
+                sl_json_append(resources, subresource_new(info_at(i), "status"));
+            }
+            if (i == SL_KIND_POD) {
+                sl_json_append(resources, subresource_new(info_at(i), "binding"));
+            }
+            if (sl_scales_has((enum sl_kind)i)) {
+                sl_json_append(resources, subresource_new(info_at(i), "scale"));
             }
         }
     }
@@ -142,7 +165,7 @@ static struct sl_json *group_new(int first)
     struct sl_json *o = sl_json_new_map();
     sl_json_set_text(o, "name", info->group);
     struct sl_json *versions = list_in(o, "versions");
-    for (int i = first; i < (int)sl_kind_end(); i++) {
+    for (int i = first; i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (strcmp(info_at(i)->group, info->group) == 0 && is_first(i, true)) {
             sl_json_append(versions, version_new(info_at(i)->api_version, info_at(i)->version));
         }
@@ -158,7 +181,7 @@ static void serve_groups(struct sl_request *r)
 {
     struct sl_json *list = object_new("APIGroupList", "v1");
     struct sl_json *groups = list_in(list, "groups");
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (info_at(i)->group[0] != '\0' && is_first(i, false)) {
             sl_json_append(groups, group_new(i));
         }
@@ -169,7 +192,7 @@ static void serve_groups(struct sl_request *r)
 
 static bool serve_group(struct sl_request *r)
 {
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (r->route.group[0] != '\0' && strcmp(info_at(i)->group, r->route.group) == 0) {
             struct sl_json *group = group_new(i);
             sl_json_set_text(group, "kind", "APIGroup");
@@ -203,6 +226,25 @@ static struct sl_json *response_kind_new(const struct sl_kind_info *info, const 
     return o;
 }
 
+static void add_subresource(struct sl_json *to, const char *which, struct sl_json *response,
+                            const char *verbs)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "subresource", which);
+    sl_json_set(o, "responseKind", response);
+    add_words(o, "verbs", verbs);
+    sl_json_append(to, o);
+}
+
+static struct sl_json *kind_new(const char *group, const char *kind)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "group", group);
+    sl_json_set_text(o, "version", "v1");
+    sl_json_set_text(o, "kind", kind);
+    return o;
+}
+
 static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, const char *version)
 {
     struct sl_json *o = sl_json_new_map();
@@ -214,15 +256,17 @@ static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info, 
     if (info->shorts[0] != '\0') {
         add_words(o, "shortNames", info->shorts);
     }
-    if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
-        add_words(o, "categories", "all");
-    }
+    add_categories(o, info);
+    bool scale = sl_scales_has(info->id);
+    struct sl_json *under = info->has_status || scale ? list_in(o, "subresources") : NULL;
     if (info->has_status) {
-        struct sl_json *status = sl_json_new_map();
-        sl_json_set_text(status, "subresource", "status");
-        sl_json_set(status, "responseKind", response_kind_new(info, version));
-        add_words(status, "verbs", "get,patch,update");
-        sl_json_append(list_in(o, "subresources"), status);
+        add_subresource(under, "status", response_kind_new(info, version), CHANGED);
+    }
+    if (info->id == SL_KIND_POD) {
+        add_subresource(under, "binding", kind_new("", "Binding"), "create");
+    }
+    if (scale) {
+        add_subresource(under, "scale", kind_new("autoscaling", "Scale"), CHANGED);
     }
     return o;
 }
@@ -233,7 +277,7 @@ static struct sl_json *aggregated_version_new(const char *api_version, const cha
     sl_json_set_text(o, "version", version);
     sl_json_set_text(o, "freshness", "Current");
     struct sl_json *resources = list_in(o, "resources");
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (is_in(i, api_version)) {
             sl_json_append(resources, aggregated_resource_new(info_at(i), version));
         }
@@ -247,7 +291,7 @@ static void serve_aggregated(struct sl_request *r, bool core)
     struct sl_json *list = object_new("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2");
     sl_json_set(list, "metadata", sl_json_new_map());
     struct sl_json *items = list_in(list, "items");
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if ((info_at(i)->group[0] == '\0') != core || !is_first(i, false)) {
             continue;
         }
@@ -257,7 +301,7 @@ static void serve_aggregated(struct sl_request *r, bool core)
             sl_json_set_text(metadata, "name", info_at(i)->group);
         }
         struct sl_json *versions = list_in(group, "versions");
-        for (int j = i; j < (int)sl_kind_end(); j++) {
+        for (int j = i; j < (int)SL_KIND_COUNT; j = sl_kind_after(j)) {
             if (strcmp(info_at(j)->group, info_at(i)->group) == 0 && is_first(j, true)) {
                 sl_json_append(
                     versions, aggregated_version_new(info_at(j)->api_version, info_at(j)->version));
@@ -295,7 +339,7 @@ static void serve_root(struct sl_request *r)
     sl_json_append(paths, sl_json_new_text("/api"));
     sl_json_append(paths, sl_json_new_text("/api/v1"));
     sl_json_append(paths, sl_json_new_text("/apis"));
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (info_at(i)->group[0] != '\0' && is_first(i, true)) {
             char path[96];
             (void)snprintf(path, sizeof path, "/apis/%s", info_at(i)->api_version);

@@ -5,6 +5,7 @@
  * (which is meant when nothing is said), Strict. What is not refused is kept. */
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "server/rest.h"
 #include "base/check.h"
 #include "base/utf8.h"
@@ -12,8 +13,17 @@
 /* Does its table name all fields, or say where it leaves them open? */
 static bool is_known(enum sl_kind kind)
 {
-    return strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0 || kind == SL_KIND_JOB ||
-           kind == SL_KIND_POD;
+    return kind >= SL_KIND_DEFINED || strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0 ||
+           kind == SL_KIND_JOB || kind == SL_KIND_POD;
+}
+
+static void find_unknown(enum sl_kind kind, const struct sl_json *object, struct sl_json *list)
+{
+    if (kind >= SL_KIND_DEFINED) {
+        sl_defined_unknown(kind, object, list);
+    } else {
+        sl_object_unknown(kind, object, list);
+    }
 }
 
 /* A patch by paths says only together with what is stored which fields it adds. False, and an answer: it is more work than
@@ -29,10 +39,10 @@ static bool find_patched(struct sl_request *r, const struct sl_json *body, struc
         struct sl_json *stored = object; /* others may read it, too */
         object = sl_json_clone(stored);
         sl_json_free(stored);
-        sl_object_unknown(r->route.kind, object, before);
+        find_unknown(r->route.kind, object, before);
         code = sl_patch_json(&object, body, &e);
         if (code == SL_CODE_OK) {
-            sl_object_unknown(r->route.kind, object, now);
+            find_unknown(r->route.kind, object, now);
         } else if (code == SL_CODE_TOO_LARGE) {
             sl_answer_error(r, &e);
         }
@@ -105,7 +115,7 @@ bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_j
         return false;
     }
     if (known && !by_path) {
-        sl_object_unknown(w->kind, w->body, unknown);
+        find_unknown(w->kind, w->body, unknown);
     }
     if (strict && sl_json_len(unknown) + sl_json_len(r->twice) > 0) {
         refuse_fields(r, unknown);

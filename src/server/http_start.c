@@ -163,3 +163,17 @@ void sl_server_stop(struct sl_server *server)
     uv_close((uv_handle_t *)&server->timeout, on_closed);
     uv_close((uv_handle_t *)&server->tick, on_closed);
 }
+
+void sl_server_drop_pages(struct sl_server *server)
+{
+    SL_PRE(server != NULL);
+    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
+        if (x->request.page.rest != NULL) {
+            sl_rest_drop_page(&x->request);
+            x->yields = false;
+            if (x->suspended) {
+                sl_http_resume(x);
+            }
+        }
+    }
+}

@@ -98,7 +98,7 @@ void sl_logs_serve(struct sl_request *r)
     if (r->rest->logs.open == NULL) {
         sl_answer_fail(
             r, SL_CODE_NOT_FOUND,
-            "no %s of pod \"%.253s\": standalone mode simulates jobs and starts no containers",
+            "no %s of pod \"%.253s\": without --run processes standalone mode starts no containers",
             r->segments[6], r->segments[5]);
     } else if (!log) {
         sl_answer_fail(

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "api/versions/versions.h"
 #include "server/rest.h"
 #include "base/check.h"
@@ -57,8 +58,10 @@ static void schema_name(const struct versioned *v, char out[static 160])
 
 static struct sl_json *schema_new(const struct versioned *v)
 {
-    struct sl_json *o =
-        v->old ? sl_object_schema_old_new(v->info->id) : sl_object_schema_new(v->info->id);
+    enum sl_kind kind = v->info->id;
+    struct sl_json *o = v->old                    ? sl_object_schema_old_new(kind)
+                        : kind >= SL_KIND_DEFINED ? sl_defined_openapi_new(kind)
+                                                  : sl_object_schema_new(kind);
     struct sl_json *kinds = sl_json_new_list();
     sl_json_append(kinds, gvk_new(v));
     sl_json_set(o, "x-kubernetes-group-version-kind", kinds);
@@ -103,17 +106,19 @@ static struct sl_json *document_new(const char *api_version)
     sl_json_set_text(sl_json_path_make(o, "info"), "version", "v1");
     struct sl_json *paths = sl_json_path_make(o, "paths");
     struct sl_json *schemas = sl_json_path_make(o, "components.schemas");
-    for (int i = 0; i < 2 * (int)sl_kind_end(); i++) {
-        char path[256], name[160];
-        struct versioned v = versioned(i / 2, i % 2 == 1);
-        if ((v.old && !sl_version_has_old(v.info->id)) ||
-            (api_version != NULL && strcmp(v.api_version, api_version) != 0)) {
-            continue;
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
+        for (int old = 0; old < 2; old++) {
+            char path[256], name[160];
+            struct versioned v = versioned(i, old == 1);
+            if ((v.old && !sl_version_has_old(v.info->id)) ||
+                (api_version != NULL && strcmp(v.api_version, api_version) != 0)) {
+                continue;
+            }
+            path_of(&v, path);
+            schema_name(&v, name);
+            sl_json_set(paths, path, patch_path_new(&v));
+            sl_json_set(schemas, name, schema_new(&v));
         }
-        path_of(&v, path);
-        schema_name(&v, name);
-        sl_json_set(paths, path, patch_path_new(&v));
-        sl_json_set(schemas, name, schema_new(&v));
     }
     if (sl_json_len(paths) == 0) {
         sl_json_free(o);
@@ -164,7 +169,7 @@ static void serve_v3_index(struct sl_request *r)
 {
     struct sl_json *o = sl_json_new_map();
     struct sl_json *paths = sl_json_path_make(o, "paths");
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         add_document(paths, info_at(i)->group[0] != '\0' ? "apis" : "api", info_at(i)->api_version);
     }
     add_document(paths, "apis", SL_VERSION_OLD);

@@ -39,6 +39,7 @@ struct list {
     struct sl_stream stream;
     struct sl_rest *rest;
     struct sl_shown shown;
+    unsigned turn; /* of the kind's slot: a list does not go on with another kind */
     enum sl_shape shape;
     char *ns, *include;
     struct sl_choice choice;
@@ -231,6 +232,9 @@ static enum sl_stream_step list_fill(struct sl_stream *stream, struct sl_buf *ou
 {
     struct list *l = (struct list *)stream;
     struct sl_error e;
+    if (sl_kind_turn(l->shown.kind) != l->turn) {
+        return SL_STREAM_ABORT;
+    }
     if (sl_store_dirty(l->rest->store)) {
         return SL_STREAM_WAIT; /* what is staged may still be lost */
     }
@@ -328,6 +332,7 @@ static struct list *list_new(struct sl_request *r)
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
                        .shown = sl_shown_by(r),
+                       .turn = sl_kind_turn(r->route.kind),
                        .shape = r->accept.shape,
                        .ns = sl_mem_text(r->route.ns),
                        .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),

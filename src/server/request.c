@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "server/rest.h"
+#include "server/scales.h"
 
 #define URI_BYTES_MAX 16384u
 
@@ -233,20 +234,26 @@ static void route_resource(struct sl_request *r, size_t at, const char *ns)
         kind = find_old(r, segment(r, at));
     }
     size_t rest = r->segment_count - at;
-    if (kind == SL_KIND_COUNT || rest > 3 || (rest == 3 && !is(r, at + 2, "status"))) {
+    bool scale =
+        kind != SL_KIND_COUNT && rest == 3 && is(r, at + 2, "scale") && sl_scales_has(kind);
+    bool binding = kind == SL_KIND_POD && rest == 3 && is(r, at + 2, "binding");
+    bool other = scale || binding;
+    if (kind == SL_KIND_COUNT || rest > 3 || (rest == 3 && !other && !is(r, at + 2, "status"))) {
         return;
     }
     const struct sl_kind_info *info = sl_kind_info(kind);
     bool has_ns = ns[0] != '\0';
     if ((has_ns && !info->namespaced) || (!has_ns && info->namespaced && rest > 1) ||
-        (rest == 3 && !info->has_status)) {
+        (rest == 3 && !other && !info->has_status)) {
         return;
     }
     route->target = SL_TARGET_OBJECTS;
     route->kind = kind;
     route->ns = ns;
     route->name = rest > 1 ? r->segments[at + 1] : "";
-    route->status = rest == 3;
+    route->scale = scale;
+    route->binding = binding;
+    route->status = rest == 3 && !other;
 }
 
 static void route_group_version(struct sl_request *r, size_t at)

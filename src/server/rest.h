@@ -77,9 +77,9 @@ struct sl_route {
     enum sl_target target;
     const char *group, *version;
     enum sl_kind kind;
-    const char *ns, *name; /* "" when the path has none */
-    bool status;           /* the subresource */
-    bool old;              /* in v1beta1 of a kind that has it */
+    const char *ns, *name;       /* "" when the path has none */
+    bool status, scale, binding; /* the subresources */
+    bool old;                    /* in v1beta1 of a kind that has it */
 };
 
 struct sl_arg {
@@ -129,6 +129,8 @@ void sl_rest_serve(struct sl_request *r);
 bool sl_serve_is_question(const struct sl_request *r); /* of struct sl_server_question */
 /* After a commit: makes the answer final, or serves again. */
 void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_error *e);
+/* A page of which some is still to be made is refused: what it is made of goes. */
+void sl_rest_drop_page(struct sl_request *r);
 
 /* --- the parts of it ------------------------------------------------------------------------- */
 void sl_answer_reset(struct sl_answer *a);
@@ -205,6 +207,9 @@ struct sl_choice {
 bool sl_choice_init(struct sl_request *r, struct sl_choice *c); /* false: answered with an error */
 void sl_choice_fini(struct sl_choice *c);
 bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object);
+
+void sl_scale_serve(struct sl_request *r);   /* of the kinds that have it: scales.h */
+void sl_binding_serve(struct sl_request *r); /* of pods */
 
 void sl_discovery_serve(struct sl_request *r);
 void sl_openapi_serve(struct sl_request *r);

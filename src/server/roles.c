@@ -83,17 +83,17 @@ static bool is_job(const struct sl_attributes *a)
 {
     static const char *const core[] = {"pods",    "podtemplates",           "configmaps",
                                        "secrets", "persistentvolumeclaims", "services"};
-    if (a->subresource[0] != '\0') {
-        return false;
+    enum sl_kind kind = sl_kind_find(a->group, a->version, a->kind);
+    bool more = kind != SL_KIND_COUNT && sl_kind_is_job(kind);
+    if (a->subresource[0] != '\0') { /* how many there shall be is said of these alone */
+        return more && strcmp(a->subresource, "scale") == 0;
     }
     for (size_t i = 0; i < sizeof core / sizeof core[0]; i++) {
         if (is(a, "", core[i])) {
             return true;
         }
     }
-    enum sl_kind kind = sl_kind_find(a->group, a->version, a->kind);
-    return is(a, "batch", "jobs") || is(a, "batch", "cronjobs") ||
-           (kind != SL_KIND_COUNT && sl_kind_is_job(kind));
+    return is(a, "batch", "jobs") || is(a, "batch", "cronjobs") || more;
 }
 
 static bool may_write(const struct sl_user *user, const struct sl_attributes *a)

@@ -4,6 +4,7 @@
 /* From a request to its handler: hooks first, then the route's resource and the method. */
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "base/check.h"
 #include "server/rest.h"
 
@@ -33,7 +34,7 @@ static bool hook_matches(const struct sl_server_hook *hook, const char *path)
     return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
 }
 
-/* A slice of the page; after the last one it is the answer. */
+/* A slice of the page; after the last one it is the answer. What it says may rest on what is staged. */
 static void serve_page(struct sl_request *r)
 {
     struct sl_server_page *page = &r->page;
@@ -45,12 +46,26 @@ static void serve_page(struct sl_request *r)
     if (r->again) {
         return;
     }
+    r->wait = r->rest->store != NULL && sl_store_dirty(r->rest->store);
     r->answer.body = page->body;
     page->body = (struct sl_buf){.data = NULL};
     if (page->rest != NULL) {
         page->rest->free(page->rest);
         page->rest = NULL;
     }
+}
+
+void sl_rest_drop_page(struct sl_request *r)
+{
+    SL_PRE(r->rest != NULL);
+    if (r->page.rest == NULL) {
+        return;
+    }
+    r->page.rest->free(r->page.rest);
+    r->page.rest = NULL;
+    sl_buf_fini(&r->page.body);
+    sl_answer_fail(r, SL_CODE_UNAVAILABLE, "all objects are being read again: try again");
+    r->again = false;
 }
 
 static void begin_page(struct sl_request *r)
@@ -207,6 +222,10 @@ static void serve_target(struct sl_request *r)
     case SL_TARGET_OBJECTS:
         if (r->rest->store == NULL) {
             sl_answer_no_resource(r);
+        } else if (r->route.scale) {
+            sl_scale_serve(r);
+        } else if (r->route.binding) {
+            sl_binding_serve(r);
         } else if (r->route.name[0] == '\0') {
             serve_collection(r);
         } else {
@@ -249,6 +268,11 @@ void sl_rest_serve(struct sl_request *r)
     }
     if (r->route.old) { /* Kueue's words */
         sl_answer_warn(r, "This version is deprecated. Use v1beta2 instead.");
+    }
+    char warning[256];
+    if (r->route.kind >= SL_KIND_DEFINED && r->route.kind < SL_KIND_COUNT &&
+        sl_defined_warning(r->route.kind, warning)) {
+        sl_answer_warn(r, "%s", warning);
     }
     SL_POST(r->answer.status >= 200);
 }

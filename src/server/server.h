@@ -134,6 +134,8 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
 unsigned sl_server_port(const struct sl_server *server);
 /* Asks the guard again for each request that waits for it. Not from within `ask`. */
 void sl_server_ask_again(struct sl_server *server);
+/* What pages are made of goes: those that are half made are answered with 503. */
+void sl_server_drop_pages(struct sl_server *server);
 /* Pages that are asleep may have something to do. */
 void sl_server_wake(struct sl_server *server);
 /* Ends every connection; the loop has to run until it is empty of the server's handles, then it is

@@ -28,6 +28,7 @@ struct watch {
     enum sl_shape shape;
     char *ns, *include;
     struct sl_choice choice;
+    unsigned turn;     /* of the kind's slot: when another kind has it, this is over */
     uint64_t since;    /* everything up to here was looked at */
     bool initial;      /* what exists is still being sent, as ADDED */
     bool initial_end;  /* ... and its end is to be marked by a bookmark */
@@ -191,6 +192,13 @@ static void pass_event(struct watch *w, const struct sl_store_event *event)
     sl_json_free(object);
 }
 
+/* The kind is no longer served. */
+static bool is_over(const struct watch *w)
+{
+    return w->shown.kind >= SL_KIND_DEFINED &&
+           (!sl_kind_is_defined(w->shown.kind) || sl_kind_turn(w->shown.kind) != w->turn);
+}
+
 static enum sl_stream_step fill_live(struct watch *w, size_t until)
 {
     struct sl_error e;
@@ -208,7 +216,7 @@ static enum sl_stream_step fill_live(struct watch *w, size_t until)
         }
     }
     int64_t now_ms = sl_clock_now_ms();
-    if (!found && now_ms >= w->deadline_ms) {
+    if (!found && (now_ms >= w->deadline_ms || is_over(w))) {
         return SL_STREAM_END;
     }
     if (!found && w->bookmarks && now_ms >= w->bookmark_ms) {
@@ -266,6 +274,9 @@ static enum sl_stream_step watch_fill(struct sl_stream *stream, struct sl_buf *o
     enum sl_stream_step step = SL_STREAM_MORE;
     const size_t before = out->len, until = before + PIECE_BYTES;
     w->out = out;
+    if (sl_kind_turn(w->shown.kind) != w->turn) {
+        return SL_STREAM_END;
+    }
     if (w->initial) {
         step = fill_initial(w);
     }
@@ -285,7 +296,7 @@ static bool watch_ready(struct sl_stream *stream, int64_t now_ms)
         return !sl_store_dirty(w->rest->store);
     }
     uint64_t since = w->since;
-    if (now_ms >= w->deadline_ms || (w->bookmarks && now_ms >= w->bookmark_ms) ||
+    if (now_ms >= w->deadline_ms || is_over(w) || (w->bookmarks && now_ms >= w->bookmark_ms) ||
         sl_store_next(w->rest->store, w->shown.kind, &since, &event, &found, NULL) != SL_CODE_OK ||
         found) {
         return true;
@@ -336,6 +347,7 @@ static struct watch *watch_new(struct sl_request *r, uint64_t since, long long t
                         .shape = r->accept.shape,
                         .ns = sl_mem_text(r->route.ns),
                         .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),
+                        .turn = sl_kind_turn(r->route.kind),
                         .since = all ? 0 : since,
                         .initial = all || since == 0,
                         .initial_end = all && sl_request_flag(r, "allowWatchBookmarks"),

@@ -9,9 +9,10 @@
 #include "base/mem.h"
 #include "server/rest.h"
 
-static bool is_kueue(enum sl_kind kind)
+/* Those of a CRD on a cluster. */
+static bool is_custom(enum sl_kind kind)
 {
-    return strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0;
+    return kind >= SL_KIND_DEFINED || strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0;
 }
 
 bool sl_write_check_type(struct sl_request *r, const struct sl_json *body)
@@ -112,7 +113,7 @@ static bool check_version_given(struct sl_request *r, const struct sl_json *body
 {
     struct sl_error e;
     struct sl_json *stored = NULL;
-    if (!is_kueue(r->route.kind) || sl_object_resource_version(body)[0] != '\0' ||
+    if (!is_custom(r->route.kind) || sl_object_resource_version(body)[0] != '\0' ||
         sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &stored, &e) !=
             SL_CODE_OK) {
         return true; /* or it is not there at all, which the write itself will find */
@@ -174,14 +175,14 @@ static void refuse_patch_type(struct sl_request *r)
         r, SL_CODE_UNSUPPORTED_MEDIA,
         "the body of the request was in an unknown format - accepted media types include: "
         "application/json-patch+json, application/merge-patch+json%s, application/apply-patch+yaml",
-        is_kueue(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
+        is_custom(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
 }
 
 void sl_write_patch(struct sl_request *r)
 {
     bool dry_run;
     enum patch type = patch_type(r);
-    if (type == PATCH_UNKNOWN || (type == PATCH_STRATEGIC && is_kueue(r->route.kind))) {
+    if (type == PATCH_UNKNOWN || (type == PATCH_STRATEGIC && is_custom(r->route.kind))) {
         refuse_patch_type(r);
         return;
     }

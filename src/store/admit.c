@@ -7,6 +7,7 @@
 #include "store/internal.h"
 #include "base/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PARENT "kueue.x-k8s.io/pod-suspending-parent"
@@ -32,14 +33,56 @@ static bool spared(const char *ns)
     return strcmp(ns, "kube-system") == 0 || strcmp(ns, "kueue-system") == 0;
 }
 
-/* By the label that their makers give them. */
+/* The labels that a Job selects its pods by, under their names of now and of old. */
+static const char *const uids[] = {"batch.kubernetes.io/controller-uid", "controller-uid"};
+static const char *const names[] = {"batch.kubernetes.io/job-name", "job-name"};
+
+static void add_label(struct sl_json *labels, const char *label, const char *value)
+{
+    if (sl_json_get(labels, label) == NULL) {
+        sl_json_set_text(labels, label, value);
+    }
+}
+
+/* By a label of their own, unless the Job says that its selector is its maker's business. */
 static void select_pods(struct sl_json *job)
 {
-    struct sl_json *spec = sl_json_path_make(job, "spec");
-    if (sl_json_get(spec, "selector") == NULL) {
-        sl_json_set_text(sl_json_path_make(spec, "selector.matchLabels"),
-                         "batch.kubernetes.io/controller-uid", sl_object_uid(job));
+    if (sl_json_path_bool(job, "spec.manualSelector", false)) {
+        return;
     }
+    struct sl_json *labels = sl_json_path_make(job, "spec.template.metadata.labels");
+    for (size_t i = 0; i < 2; i++) {
+        add_label(labels, names[i], sl_object_name(job));
+        add_label(labels, uids[i], sl_object_uid(job));
+    }
+    add_label(sl_json_path_make(job, "spec.selector.matchLabels"), uids[0], sl_object_uid(job));
+}
+
+static void check_label(const struct sl_json *labels, const char *label, const char *due,
+                        struct sl_error *causes)
+{
+    char field[96];
+    const char *value = sl_json_text(sl_json_get(labels, label), "");
+    if (strcmp(value, due) != 0) {
+        (void)snprintf(field, sizeof field, "spec.template.metadata.labels[%s]", label);
+        sl_error_cause(causes, "FieldValueInvalid", field,
+                       "Invalid value: \"%.63s\": must be '%.63s'", value, due);
+    }
+}
+
+static enum sl_code check_selected(const struct sl_store *s, enum sl_kind kind,
+                                   const struct sl_json *job, struct sl_error *causes)
+{
+    if (!s->select_pods || kind != SL_KIND_JOB ||
+        sl_json_path_bool(job, "spec.manualSelector", false)) {
+        return SL_CODE_OK;
+    }
+    const struct sl_json *labels = sl_json_path(job, "spec.template.metadata.labels");
+    for (size_t i = 0; i < 2; i++) {
+        check_label(labels, uids[i], sl_object_uid(job), causes);
+        check_label(labels, names[i], sl_object_name(job), causes);
+    }
+    return causes->cause_count == 0 ? SL_CODE_OK : SL_CODE_INVALID;
 }
 
 /* Is the object of that kind controlled by a job that is there? What that one has made runs with it; a name alone is no owner. */
@@ -93,6 +136,9 @@ enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const st
     const struct sl_admit_world world = world_of(s);
     bool is_job = sl_kind_is_job(kind);
     sl_error_clear(causes);
+    if (old == NULL) {
+        return check_selected(s, kind, job, causes);
+    }
     return is_job ? sl_admit_change(&world, sl_object_namespace(old), job, old, causes)
                   : SL_CODE_OK;
 }

@@ -3,7 +3,7 @@
 
 /* The client interface over the store in this process: reads see what is staged, writes are
  * answered after the commit that made them durable (a refusal comes at the same time, and is none
- * when what it was judged by is lost), watches start from a durable state. */
+ * when what it was judged by is lost), or ahead of it (ahead.c); watches start from a durable state. */
 #include "store/internal.h"
 
 #include "base/check.h"
@@ -104,11 +104,48 @@ void sl_client_try_late(struct sl_store *s)
     }
 }
 
+static bool client_durable(void *self, const struct sl_json *object)
+{
+    return sl_store_is_durable(self, object);
+}
+
+/* --- writes ---------------------------------------------------------------------------------- */
+
+struct sl_replies sl_client_take(struct sl_store *s)
+{
+    SL_PRE(s != NULL);
+    struct sl_replies taken = {s->replies, s->reply_count};
+    s->replies = NULL;
+    s->reply_count = s->reply_cap = 0;
+    return taken;
+}
+
+void sl_client_answer(struct sl_replies replies, enum sl_code code, const struct sl_error *e)
+{
+    SL_PRE(replies.count == 0 || replies.at != NULL);
+    for (size_t i = 0; i < replies.count; i++) {
+        struct sl_store_reply *r = &replies.at[i];
+        bool done = r->result != NULL && code == SL_CODE_OK;
+        bool lost = code != SL_CODE_OK && (r->result != NULL || r->unsure);
+        const struct sl_error *error = lost ? e : &r->error;
+        if (r->fn != NULL) {
+            r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error,
+                  done ? r->result : NULL);
+        }
+        sl_json_free(r->result);
+    }
+    sl_mem_free(replies.at);
+}
+
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)
 {
     struct sl_store *s = self;
     struct sl_store_reply r = {.fn = reply, .context = context, .unsure = sl_db_staged(s)};
-    (void)sl_store_apply(s, w, &r.result, &r.error);
+    if (s->ahead.losing) {
+        (void)sl_error_set(&r.error, SL_CODE_UNAVAILABLE, "what this rests on was lost");
+    } else {
+        (void)sl_store_apply(s, w, &r.result, &r.error);
+    }
     s->replies = sl_mem_reach(s->replies, &s->reply_cap, 64, s->reply_count, sizeof *s->replies);
     s->replies[s->reply_count++] = r;
     if (s->wake != NULL) {
@@ -122,6 +159,11 @@ void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *cont
     SL_PRE(out != NULL);
     s->wake = wake;
     s->wake_context = context;
-    *out = (struct sl_client){s,     client_get, client_list, client_watch, client_write,
-                              false, client_keys};
+    *out = (struct sl_client){.self = s,
+                              .get = client_get,
+                              .list = client_list,
+                              .watch = client_watch,
+                              .write = client_write,
+                              .keys = client_keys,
+                              .durable = client_durable};
 }

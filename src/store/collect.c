@@ -4,6 +4,7 @@
 /* Background work, a bounded piece with each commit: dependents of deleted owners, owners that wait
  * for their dependents (foreground deletion), namespaces being emptied, and Events past their time.
  * What is still to do is in the tables collect and ending, so a restart goes on with it. */
+#include "api/defined/definition.h"
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -264,7 +265,7 @@ static bool next_ending(struct sl_store *s, struct ending *at)
 static int64_t kind_id_last(const struct sl_store *s)
 {
     int64_t last = 0;
-    for (int i = 0; i < (int)sl_kind_end(); i++) {
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
         last = s->kind_ids[i] > last ? s->kind_ids[i] : last;
     }
     return last;
@@ -345,6 +346,73 @@ static enum sl_code end_namespaces(struct sl_store *s, unsigned *budget, struct 
     return code;
 }
 
+/* --- definitions ------------------------------------------------------------------------------ */
+
+static bool is_any_left(struct sl_store *s, enum sl_kind kind)
+{
+    sl_db_bind_int(s, SL_SQL_ANY_OF, 1, s->kind_ids[kind]);
+    bool any = sl_db_row(s, SL_SQL_ANY_OF);
+    sqlite3_reset(s->sql[SL_SQL_ANY_OF]);
+    sqlite3_clear_bindings(s->sql[SL_SQL_ANY_OF]);
+    return any;
+}
+
+/* Its objects are deleted; other finalizers still count. */
+static enum sl_code release_definition(struct sl_store *s, enum sl_kind kind, struct sl_error *e)
+{
+    char name[128];
+    struct sl_json *old = NULL;
+    enum sl_code code =
+        sl_rows_get(s, SL_KIND_DEFINITION, "", sl_rows_resource(kind, name), &old, e);
+    if (code != SL_CODE_OK || !sl_object_has_finalizer(old, SL_DEFINITION_FINALIZER)) {
+        sl_json_free(old);
+        return code == SL_CODE_NOT_FOUND ? SL_CODE_OK : code; /* it waits for others */
+    }
+    struct sl_json *object = sl_json_clone(old);
+    sl_prepare_drop_finalizer(object, SL_DEFINITION_FINALIZER);
+    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0;
+    code = held ? sl_rows_put(s, SL_KIND_DEFINITION, object, old, e)
+                : sl_rows_remove(s, SL_KIND_DEFINITION, object, e);
+    sl_json_free(object);
+    sl_json_free(old);
+    return code;
+}
+
+/* Each object is visited once: none can be created of a kind that is ending. */
+static enum sl_code end_definition(struct sl_store *s, enum sl_kind kind, unsigned *budget,
+                                   struct sl_error *e)
+{
+    struct keys keys;
+    enum sl_code code = SL_CODE_OK;
+    struct sl_store_definition *d = &s->definitions[kind - SL_KIND_DEFINED];
+    sl_db_bind_int(s, SL_SQL_NAMES_OF, 1, s->kind_ids[kind]);
+    sl_db_bind_text(s, SL_SQL_NAMES_OF, 2, d->after_ns);
+    sl_db_bind_text(s, SL_SQL_NAMES_OF, 3, d->after);
+    sl_db_bind_int(s, SL_SQL_NAMES_OF, 4, *budget);
+    read_keys(s, SL_SQL_NAMES_OF, &keys);
+    for (size_t i = 0; i < keys.count && code == SL_CODE_OK; i++) {
+        code = delete_key(s, &keys.at[i], e);
+        (void)snprintf(d->after_ns, sizeof d->after_ns, "%s", keys.at[i].ns);
+        (void)snprintf(d->after, sizeof d->after, "%s", keys.at[i].name);
+    }
+    bool all = keys.count < *budget;
+    *budget -= (unsigned)keys.count;
+    free_keys(&keys);
+    return code == SL_CODE_OK && all && !is_any_left(s, kind) ? release_definition(s, kind, e)
+                                                              : code;
+}
+
+static enum sl_code end_definitions(struct sl_store *s, unsigned *budget, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    for (int kind = SL_KIND_DEFINED; kind < (int)SL_KIND_COUNT; kind++) {
+        if (code == SL_CODE_OK && *budget > 0 && s->definitions[kind - SL_KIND_DEFINED].ending) {
+            code = end_definition(s, (enum sl_kind)kind, budget, e);
+        }
+    }
+    return code;
+}
+
 /* --- Events ---------------------------------------------------------------------------------- */
 
 static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
@@ -380,6 +448,13 @@ static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
     return code;
 }
 
+void sl_store_leave_owners(struct sl_store *s, bool on)
+{
+    SL_PRE(s != NULL);
+    s->work_pending = s->work_pending || (s->leave_owners && !on);
+    s->leave_owners = on;
+}
+
 enum sl_code sl_collect_step(struct sl_store *s, struct sl_error *e)
 {
     unsigned budget = SL_STORE_BACKGROUND_MAX;
@@ -387,8 +462,10 @@ enum sl_code sl_collect_step(struct sl_store *s, struct sl_error *e)
     SL_PRE(s->in_batch);
     if (s->work_pending) {
         s->work_pending = false; /* whatever makes new work says so */
-        code = collect_owners(s, &budget, e);
+        code = s->leave_owners ? sl_db_run(s, SL_SQL_COLLECTED_ELSEWHERE, e)
+                               : collect_owners(s, &budget, e);
         code = code == SL_CODE_OK ? end_namespaces(s, &budget, e) : code;
+        code = code == SL_CODE_OK ? end_definitions(s, &budget, e) : code;
         s->work_pending = s->work_pending || budget == 0;
         s->bookkeeping = true;
     }

@@ -47,6 +47,7 @@ enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_err
         code = sl_error_set(e, SL_CODE_INTERNAL, "the system gave no random numbers");
     }
     code = code == SL_CODE_OK ? ensure_default_namespace(s, e) : code;
+    code = code == SL_CODE_OK ? sl_definitions_open(s, e) : code;
     if (code != SL_CODE_OK) {
         sl_store_close(s);
         return code;
@@ -61,6 +62,7 @@ void sl_store_close(struct sl_store *s)
     if (s->db != NULL) {
         sl_db_rollback(s);
     }
+    sl_definitions_close(s);
     for (size_t i = 0; i < s->reply_count; i++) {
         sl_json_free(s->replies[i].result);
     }
@@ -68,10 +70,7 @@ void sl_store_close(struct sl_store *s)
     sl_mem_free(s->watchers);
     sl_snapshot_close(s);
     sl_mem_free(s->late);
-    for (size_t i = 0; i < s->lost_count; i++) {
-        sl_mem_free(s->lost[i].text);
-    }
-    sl_mem_free(s->lost);
+    sl_events_forget_lost(s);
     sl_buf_fini(&s->text);
     sl_events_close(&s->log);
     sl_db_close(s);
@@ -141,6 +140,7 @@ static void note_loss(struct sl_store *s, struct sl_error *e)
     }
     s->broken = *e;
     s->in_batch = false;
+    sl_definitions_rewind(s);
     sl_events_lose(s, s->durable);
     forget(s, &(struct mark){.revision = s->durable, .work_pending = s->work_pending});
     sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,
@@ -232,6 +232,7 @@ enum sl_code sl_store_apply(struct sl_store *s, const struct sl_write *w, struct
     }
     if (code == SL_CODE_OK) {
         *result = call.result;
+        sl_ahead_wake(s);
     } else {
         sl_json_free(call.result);
     }
@@ -265,6 +266,7 @@ static void add_background_work(struct sl_store *s)
     }
     if (code != SL_CODE_OK) {
         s->work_blocked = true;
+        sl_definitions_rewind(s);
         sl_log(SL_LOG_WARN, "background work failed", "reason", e.text, NULL);
     }
     struct sl_error end;
@@ -301,6 +303,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     enum sl_code code = write_batch(s, e);
     if (code != SL_CODE_OK) {
         sl_db_rollback(s);
+        sl_definitions_rewind(s);
         sl_events_lose(s, s->durable);
         forget(s, &(struct mark){.revision = s->durable, .work_pending = true});
         sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,
@@ -312,34 +315,8 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     return SL_CODE_OK;
 }
 
-struct replies {
-    struct sl_store_reply *at;
-    size_t count;
-};
-
-static struct replies take_replies(struct sl_store *s)
+static void call_listeners(struct sl_store *s, enum sl_code code, const struct sl_error *e)
 {
-    struct replies taken = {s->replies, s->reply_count};
-    s->replies = NULL; /* callbacks may write, and even commit, again */
-    s->reply_count = s->reply_cap = 0;
-    return taken;
-}
-
-static void answer(struct sl_store *s, struct replies replies, enum sl_code code,
-                   const struct sl_error *e)
-{
-    for (size_t i = 0; i < replies.count; i++) {
-        struct sl_store_reply *r = &replies.at[i];
-        bool done = r->result != NULL && code == SL_CODE_OK;
-        bool lost = code != SL_CODE_OK && (r->result != NULL || r->unsure);
-        const struct sl_error *error = lost ? e : &r->error;
-        if (r->fn != NULL) {
-            r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error,
-                  done ? r->result : NULL);
-        }
-        sl_json_free(r->result);
-    }
-    sl_mem_free(replies.at);
     for (size_t i = 0; i < SL_STORE_LISTENERS_MAX; i++) {
         if (s->listeners[i].fn != NULL) {
             s->listeners[i].fn(s->listeners[i].context, code, e);
@@ -347,12 +324,29 @@ static void answer(struct sl_store *s, struct replies replies, enum sl_code code
     }
 }
 
+/* Callbacks may write, and even commit, again: what they add is of the next batch. */
+static void answer_clients(struct sl_store *s, enum sl_code code, const struct sl_error *e)
+{
+    struct sl_replies replies = sl_client_take(s);
+    bool ahead = s->ahead.delivered;
+    s->ahead.delivered = false;
+    if (code != SL_CODE_OK && ahead) {
+        sl_ahead_lose(s, replies, e);
+        return;
+    }
+    sl_store_publish(s);
+    if (code != SL_CODE_OK) {
+        sl_events_tell_lost(s);
+    }
+    sl_client_answer(replies, code, e);
+}
+
 enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
 {
     struct sl_error local;
     struct sl_error *error = e != NULL ? e : &local;
     sl_error_clear(error);
-    if (!sl_store_dirty(s) || s->in_commit) {
+    if (!sl_store_dirty(s) || s->in_commit || s->ahead.delivering) {
         return SL_CODE_OK;
     }
     s->in_commit = true;
@@ -363,16 +357,13 @@ enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
     enum sl_code code = make_durable(s, error);
     if (code != SL_CODE_OK) {
         s->work_blocked = true; /* or a full disk would keep the loop busy */
+        s->ahead.calm_ms = sl_clock_now_ms() + SL_STORE_CALM_MS;
     } else if (blocked) {
         s->work_blocked = false;
     }
     s->in_commit = false;
-    struct replies replies = take_replies(s);
-    sl_store_publish(s);
-    if (code != SL_CODE_OK) {
-        sl_events_tell_lost(s);
-    }
-    answer(s, replies, code, error);
+    answer_clients(s, code, error);
+    call_listeners(s, code, error);
     sl_client_try_late(s);
     return code;
 }

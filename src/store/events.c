@@ -3,8 +3,8 @@
 
 /* The watch log: the last events in memory, bounded in count and bytes, and the watches that are
  * pushed or read from it. Revisions in the ring are consecutive, so an event is found by
- * subtraction. Events that are staged but not yet durable come after the durable part and are not
- * visible. */
+ * subtraction. Events that are staged but not yet durable come after the durable part: push watches may
+ * get them (ahead.c), readers do not. */
 #include "store/internal.h"
 
 #include <string.h>
@@ -70,6 +70,15 @@ void sl_events_add(struct sl_store_log *l, struct sl_store_entry entry)
     l->bytes += entry.text_size + entry.old_size;
 }
 
+void sl_events_forget(struct sl_store_log *l, enum sl_kind kind)
+{
+    SL_PRE(l != NULL);
+    for (size_t i = 0; i < l->count; i++) {
+        struct sl_store_entry *entry = entry_at(l, i);
+        entry->kind = entry->kind == kind ? SL_KIND_COUNT : entry->kind;
+    }
+}
+
 void sl_events_truncate(struct sl_store_log *l, uint64_t revision)
 {
     SL_PRE(revision >= l->published);
@@ -84,10 +93,20 @@ static void keep_lost(struct sl_store *s, struct sl_store_entry entry)
     s->lost[s->lost_count++] = entry; /* with its text */
 }
 
+/* Their numbers come again. */
+static void step_back(struct sl_store *s, uint64_t revision)
+{
+    s->log.published = revision < s->log.published ? revision : s->log.published;
+    for (size_t i = 0; i < s->watcher_count; i++) {
+        struct sl_store_watcher *w = &s->watchers[i];
+        w->since = revision < w->since ? revision : w->since;
+    }
+}
+
 void sl_events_lose(struct sl_store *s, uint64_t revision)
 {
     struct sl_store_log *l = &s->log;
-    SL_PRE(revision >= l->published);
+    step_back(s, revision);
     while (l->count > 0 && l->floor + l->count > revision) {
         struct sl_store_entry *entry = entry_at(l, l->count - 1);
         keep_lost(s, (struct sl_store_entry){
@@ -111,10 +130,11 @@ static struct sl_store_entry *find_entry(const struct sl_store_log *l, uint64_t 
     return entry;
 }
 
-/* Only what every push watch has got may go. */
-static void trim(struct sl_store_log *l)
+/* Only what is durable, and every push watch has got, may go. */
+static void trim(struct sl_store_log *l, uint64_t durable)
 {
-    while (l->count > 0 && l->floor < l->published &&
+    uint64_t done = l->published < durable ? l->published : durable;
+    while (l->count > 0 && l->floor < done &&
            (l->count > SL_STORE_LOG_EVENTS_MAX || l->bytes > SL_STORE_LOG_BYTES_MAX)) {
         drop(l, entry_at(l, 0));
         l->head = (l->head + 1) & (l->cap - 1);
@@ -134,7 +154,7 @@ static struct sl_store_watcher *find_watcher(struct sl_store *s, uint64_t id)
     return NULL;
 }
 
-/* The callback may do anything with the store: add watches, stage writes (the ring may move). So
+/* The callback may do anything with the store: add watches, stage writes (the ring may move), lose the batch. So
  * nothing of the store is held by pointer over the call. */
 static void deliver(struct sl_store *s, uint64_t revision)
 {
@@ -144,7 +164,7 @@ static void deliver(struct sl_store *s, uint64_t revision)
     enum sl_watch_type type = entry->type;
     struct sl_json *object = entry->object;
     entry->object = NULL; /* later readers have the text */
-    for (size_t i = 0; i < s->watcher_count; i++) {
+    for (size_t i = 0; i < s->watcher_count && revision <= s->revision; i++) {
         struct sl_store_watcher *w = &s->watchers[i];
         if (w->id == 0 || w->kind != kind || w->since >= revision) {
             continue;
@@ -155,19 +175,26 @@ static void deliver(struct sl_store *s, uint64_t revision)
     sl_json_free(object);
 }
 
-void sl_store_publish(struct sl_store *s)
+void sl_events_publish(struct sl_store *s, uint64_t revision)
 {
-    SL_PRE(s != NULL);
-    if (s->log.publishing) {
-        return; /* a callback committed: the loop below goes on to what it added */
-    }
+    SL_PRE(!s->log.publishing && revision <= s->revision);
     s->log.publishing = true;
-    while (s->log.published < s->durable) {
+    while (s->log.published < s->revision &&
+           (s->log.published < revision || s->log.published < s->durable)) {
         s->log.published++;
         deliver(s, s->log.published);
     }
     s->log.publishing = false;
-    trim(&s->log);
+    trim(&s->log, s->durable);
+}
+
+void sl_store_publish(struct sl_store *s)
+{
+    SL_PRE(s != NULL);
+    if (!s->log
+             .publishing) { /* else a callback committed: the loop above goes on to what it added */
+        sl_events_publish(s, s->durable);
+    }
 }
 
 /* A revision that is still to come was used by a database that was since restored to an older
@@ -195,6 +222,17 @@ static void tell(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind,
             w.fn(w.context, type, kind, object);
         }
     }
+}
+
+void sl_events_forget_lost(struct sl_store *s)
+{
+    SL_PRE(s != NULL);
+    for (size_t i = 0; i < s->lost_count; i++) {
+        sl_mem_free(s->lost[i].text);
+    }
+    sl_mem_free(s->lost);
+    s->lost = NULL;
+    s->lost_count = 0;
 }
 
 /* False when it cannot be read. */

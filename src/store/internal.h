@@ -5,11 +5,13 @@
  * store.h. db (files, SQL, the open transaction) <- rows (objects as rows, each change one revision
  * and one event)
  * <- registry (Kubernetes' semantics of a write) <- collect (what happens in the background) <-
- * commit. */
+ * commit; client and ahead (who gets what, and when). */
 #ifndef SL_STORE_INTERNAL_H
 #define SL_STORE_INTERNAL_H
 #include <sqlite3.h>
 
+#include "store/ahead.h"
+#include "store/definitions.h"
 #include "store/snapshot.h"
 
 #define SL_STORE_SCHEMA 2 /* PRAGMA user_version of the files that this program writes */
@@ -50,8 +52,9 @@ struct sl_store_log {
     struct sl_store_entry *ring;
     size_t cap, head, count; /* cap is a power of two */
     size_t bytes;
-    uint64_t floor;     /* revision before the first entry: older watches are refused */
-    uint64_t published; /* every push watch has got everything up to here */
+    uint64_t floor; /* revision before the first entry: older watches are refused */
+    uint64_t
+        published; /* every push watch has got everything up to here, staged events too (ahead.c) */
     bool publishing;
 };
 
@@ -61,14 +64,12 @@ struct sl_store_watcher {
     sl_watch_fn *fn;
     void *context;
 };
-
 /* A watch whose list could not be read to its end: the list is tried again. */
 struct sl_store_late {
     enum sl_kind kind;
     sl_watch_fn *fn;
     void *context;
 };
-
 struct sl_store_reply {
     sl_reply_fn *fn;
     void *context;
@@ -105,10 +106,11 @@ struct sl_store {
         work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
     uint64_t random;
-    bool gate_pods, guard_queues, select_pods, guards; /* guards: guard.c */
+    bool gate_pods, guard_queues, select_pods, leave_owners, guards; /* guards: guard.c */
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_snapshots snapshots;
+    struct sl_store_definition definitions[SL_KIND_DEFINED_MAX];
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
     uint64_t watch_id_last;
@@ -125,6 +127,7 @@ struct sl_store {
     } listeners[SL_STORE_LISTENERS_MAX];
     void (*wake)(void *context);
     void *wake_context;
+    struct sl_store_ahead ahead;
 };
 
 /* --- db.c: the files and the open transaction ------------------------------------------------ */
@@ -229,7 +232,7 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
 void sl_admit_object(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 /* What is done to those that change: their pod templates keep the marks by which their pods are gated. */
 void sl_admit_update(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
-/* INVALID, with a cause: a job leaves its queue where there is a default one. */
+/* INVALID, with causes: a job leaves its queue where there is a default one; a new one (old: NULL) labels its pods as another's. */
 enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
                                  const struct sl_json *old, struct sl_error *causes);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
@@ -239,10 +242,6 @@ bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);
 /* With the list, when it was the last one. */
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name);
-
-/* --- client.c -------------------------------------------------------------------------------- */
-bool sl_client_is_late(const struct sl_store *s); /* is there something to try again now? */
-void sl_client_try_late(struct sl_store *s);
 
 /* --- collect.c ------------------------------------------------------------------------------- */
 /* Stages up to SL_STORE_BACKGROUND_MAX removals. */

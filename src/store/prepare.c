@@ -117,10 +117,12 @@ static void keep(struct sl_json *now, const struct sl_json *old, const char *key
     }
 }
 
-static bool all_equal(const struct sl_json *a, const struct sl_json *b)
+static bool all_equal(enum sl_kind kind, const struct sl_json *a, const struct sl_json *b)
 {
+    /* A kind of users without that subresource has its status like any other field. */
+    bool own = kind >= SL_KIND_DEFINED && !sl_kind_info(kind)->has_status;
     for (struct sl_json_member m = {0}; sl_json_each(a, &m);) {
-        bool counts = strcmp(m.key, "metadata") != 0 && strcmp(m.key, "status") != 0 &&
+        bool counts = strcmp(m.key, "metadata") != 0 && (own || strcmp(m.key, "status") != 0) &&
                       strcmp(m.key, "apiVersion") != 0 && strcmp(m.key, "kind") != 0;
         if (counts && !sl_json_equal(m.value, sl_json_get(b, m.key))) {
             return false;
@@ -129,9 +131,9 @@ static bool all_equal(const struct sl_json *a, const struct sl_json *b)
     return true;
 }
 
-static bool spec_differs(const struct sl_json *a, const struct sl_json *b)
+static bool spec_differs(enum sl_kind kind, const struct sl_json *a, const struct sl_json *b)
 {
-    return !all_equal(a, b) || !all_equal(b, a);
+    return !all_equal(kind, a, b) || !all_equal(kind, b, a);
 }
 
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old)
@@ -152,7 +154,7 @@ void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct s
     if (kind == SL_KIND_NAMESPACE) { /* only its emptying takes spec.finalizers away */
         keep(object, old, "spec");
     }
-    if (spec_differs(object, old) && has_generation(kind)) {
+    if (spec_differs(kind, object, old) && has_generation(kind)) {
         sl_json_set_int(metadata, "generation", sl_object_generation(old) + 1);
     }
     SL_POST(strcmp(sl_object_uid(object), sl_object_uid(old)) == 0);

@@ -69,8 +69,10 @@ static bool is_status_write(const struct sl_registry_call *c)
 static struct sl_manager manager_of(const struct sl_registry_call *c)
 {
     const char *name = c->w->manager != NULL ? c->w->manager : OWN_MANAGER;
-    return (struct sl_manager){
-        .name = name, .status = is_status_write(c), .now_ms = sl_clock_now_ms()};
+    return (struct sl_manager){.name = name,
+                               .status = is_status_write(c),
+                               .scale = c->w->scale,
+                               .now_ms = sl_clock_now_ms()};
 }
 
 /* What this program makes itself is not tracked: only clients read managedFields, and it writes such objects most. */
@@ -246,6 +248,14 @@ static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *
                         sl_json_text(sl_json_get(metadata, "generateName"), ""));
 }
 
+static enum sl_code check_job(const struct sl_registry_call *c, const struct sl_json *object,
+                              const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_error causes;
+    enum sl_code code = sl_admit_job_change(c->s, c->w->kind, object, old, &causes);
+    return code == SL_CODE_OK ? code : invalid(c, sl_object_name(object), &causes, e);
+}
+
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
 {
     SL_PRE(c != NULL);
@@ -277,7 +287,11 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     }
     sl_prepare_create(c->s, w->kind, object);
     sl_object_default_new(w->kind, object);
-    code = sl_object_validate(w->kind, object, NULL, e);
+    bool users = w->kind >= SL_KIND_DEFINITION;
+    code = users ? sl_definitions_shape(c, object, e) : SL_CODE_OK;
+    code = code == SL_CODE_OK ? sl_object_validate(w->kind, object, NULL, e) : code;
+    code = code == SL_CODE_OK && users ? sl_definitions_settle(c, object, e) : code;
+    code = code == SL_CODE_OK ? check_job(c, object, NULL, e) : code;
     if (code == SL_CODE_OK) {
         track_new(c, object);
     }
@@ -400,14 +414,6 @@ static enum sl_code check_finalizers(const struct sl_registry_call *c, const str
     return SL_CODE_OK;
 }
 
-static enum sl_code check_queue(const struct sl_registry_call *c, const struct sl_json *object,
-                                const struct sl_json *old, struct sl_error *e)
-{
-    struct sl_error causes;
-    enum sl_code code = sl_admit_job_change(c->s, c->w->kind, object, old, &causes);
-    return code == SL_CODE_OK ? code : invalid(c, sl_object_name(old), &causes, e);
-}
-
 static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old,
                                  struct sl_error *e)
 {
@@ -430,6 +436,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
 {
     const struct sl_write *w = c->w;
     struct sl_json *old = NULL;
+    bool users = w->kind >= SL_KIND_DEFINITION; /* or of theirs */
     SL_PRE(w->name != NULL);
     enum sl_code code = sl_rows_get(c->s, w->kind, w->ns, w->name, &old, e);
     if (code != SL_CODE_OK) {
@@ -451,12 +458,16 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     }
     if (code == SL_CODE_OK) {
         sl_object_default(w->kind, c->result);
+        code = users ? sl_definitions_shape(c, c->result, e) : SL_CODE_OK;
+    }
+    if (code == SL_CODE_OK) {
         sl_admit_update(c->s, w->kind, c->result);
         sl_prepare_update(w->kind, c->result, old);
         code = sl_object_validate(w->kind, c->result, old, e);
     }
+    code = code == SL_CODE_OK && users ? sl_definitions_settle(c, c->result, e) : code;
     code = code == SL_CODE_OK ? check_finalizers(c, c->result, old, e) : code;
-    code = code == SL_CODE_OK ? check_queue(c, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? check_job(c, c->result, old, e) : code;
     if (code == SL_CODE_OK) {
         track_change(c, c->result, old);
     }

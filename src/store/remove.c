@@ -140,6 +140,9 @@ enum sl_code sl_registry_delete(struct sl_registry_call *c, struct sl_error *e)
     } else if (w->kind == SL_KIND_NAMESPACE) {
         code = begin_ending(c->s, object, e);
     }
+    if (w->kind == SL_KIND_DEFINITION) {
+        sl_definitions_hold(object);
+    }
     bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 ||
                 w->kind == SL_KIND_NAMESPACE;
     if (code == SL_CODE_OK && !held) {

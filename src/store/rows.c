@@ -287,6 +287,9 @@ enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_jso
     code = code == SL_CODE_OK ? index_owners(s, kind, NULL, object, e) : code;
     code = code == SL_CODE_OK ? note_removal(s, object, e) : code;
     if (code == SL_CODE_OK) {
+        if (kind >= SL_KIND_DEFINED && s->definitions[kind - SL_KIND_DEFINED].ending) {
+            s->work_pending = true; /* its definition may have waited for this */
+        }
         stamp(s, object);
         add_event(s, SL_WATCH_DELETED, kind, object, NULL);
     }

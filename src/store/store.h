@@ -35,6 +35,9 @@ void sl_store_select_pods(struct sl_store *s, bool on);
  * stored while this was not so (by an older version, too) says no longer whose it is. Before the first write. UNAVAILABLE: the
  * disk is full. */
 enum sl_code sl_store_guard_submitters(struct sl_store *s, struct sl_error *e);
+/* Does another program delete what has no owner any more, and foreground deletion wait for that? Off at first. What it has left
+ * is collected once this is off again. Owners are still cut off at once by the policy Orphan, and namespaces emptied. */
+void sl_store_leave_owners(struct sl_store *s, bool on);
 
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
  * given, too: not to be changed. Defaults and validation included. */
@@ -120,6 +123,20 @@ typedef void sl_store_commit_fn(void *context, enum sl_code code, const struct s
 void sl_store_listen(struct sl_store *s, sl_store_commit_fn *fn, void *context);
 void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context);
 
+/* Delivers what is staged to those who use the client interface: watch events, then answers, as a commit does. True when there
+ * was something. What they do about it is staged, too, in the same batch: it becomes durable, or is lost, together
+ * with what it rests on. So whatever leaves the process has to wait for the commit: sl_store_is_durable. When the batch is
+ * lost, `again` is called from sl_store_commit: everything that was derived from the store is thrown away, the watches with
+ * sl_store_forget_watches, and read again, as at a start. For a while nothing is delivered ahead then. Not called from a
+ * callback of the store's; without sl_store_deliver_ahead it does nothing. */
+typedef void sl_store_again_fn(void *context);
+void sl_store_deliver_ahead(struct sl_store *s, sl_store_again_fn *again, void *context);
+bool sl_store_deliver(struct sl_store *s);
+/* Is this version of the object, or its deletion, durable? */
+bool sl_store_is_durable(const struct sl_store *s, const struct sl_json *object);
+/* Ends all push watches and lists that are still to be read. */
+void sl_store_forget_watches(struct sl_store *s);
+
 /* Refuse to grow past this size, just as if the disk were full. 0 = no limit. */
 void sl_store_set_size_max(struct sl_store *s, uint64_t bytes);
 /* How much memory states that lists still go through may take. */
@@ -128,7 +145,7 @@ void sl_store_set_past_max(struct sl_store *s, uint64_t bytes);
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 
 /* The client interface over this store (see api/objects/client.h). `wake` is called when a write was
- * staged, so that the loop knows to commit. Replies are delivered after the commit. */
+ * staged, so that the loop knows to deliver it and to commit. Replies are delivered after the commit, or by sl_store_deliver. */
 void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context,
                      struct sl_client *out);
 #endif

@@ -42,7 +42,8 @@ const SURE = { Exact: "", Latest: "at the latest ", Estimate: "about " };
 const BASIS = { runFor: "simulated run times", maximumExecutionTime: "maximum execution times", activeDeadline: "active deadlines",
     observed: "run times that were seen before", admissionChecksReady: "admission checks that become ready", unknownRunTimes: "run times that are not known" };
 const REASONS = { NotQueued: "it is not in line", RunTimesUnknown: "unknown: run times are not known", DoesNotFit: "never, as things are",
-    JobEnds: "never, its job ends before", Horizon: "not within the horizon" };
+    JobEnds: "never, its job ends before", PreemptionGated: "not before its preemption gate opens",
+    Horizon: "not within the horizon" };
 
 /* "in 5m", "about in 2h", "now". */
 export function startText(row) {

@@ -5,7 +5,7 @@ from work_scene import *
 SPEC = {"type": "Scala", "mode": "cluster", "sparkVersion": "4.0.0", "image": "spark:4.0.0",
         "mainClass": "org.apache.spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples.jar",
         "nodeSelector": {"zone": "z"}, "driver": {"coreRequest": "1", "memory": "512m"},
-        "executor": {"instances": 2, "cores": 1, "memory": "512m", "tolerations": [{"key": "mine", "operator": "Exists"}]}}
+        "executor": {"instances": 2, "coreRequest": "1", "memory": "512m", "tolerations": [{"key": "mine", "operator": "Exists"}]}}
 
 
 class Spark(WorkScene):

@@ -1,6 +1,6 @@
 """The same steps of kubectl and of plain requests on a cluster's API server and on the standalone one. What they print differs
 only in the steps that docs/api.md lists, and it lists no others."""
-import json, os, pathlib, re, unittest, urllib.parse
+import json, os, pathlib, re, shutil, unittest, urllib.parse
 
 from controlplane import BUILD, ROOT, ControlPlane
 from cluster_scene import established  # noqa: F401  (puts tests/e2e on the path)
@@ -10,6 +10,20 @@ KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 CLASSES = f"{KUEUE}/workloadpriorityclasses"
 QUEUES = f"{KUEUE}/namespaces/default/localqueues"
 TEMPLATES = "/api/v1/namespaces/default/podtemplates"
+SETS = "/apis/apps/v1/namespaces/default/statefulsets"
+# Which the server of standalone mode then has, too.
+DEPLOYMENTS = """apiVersion: apps/v1
+kind: Deployment
+plural: deployments
+suspend: {zero: spec.replicas, keep: example.com/replicas}
+podSets:
+- name: main
+  template: spec.template
+  count: {path: spec.replicas, default: 1}
+ready: [{condition: Available}]
+active: [{path: status.replicas, in: [0], default: 0, not: true}]
+finished: []
+"""
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 JSON_PATCH, STRATEGIC = "application/json-patch+json", "application/strategic-merge-patch+json"
 
@@ -27,6 +41,12 @@ def queue(name, **spec):
 def template(name, *containers, **metadata):
     return {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": name, "namespace": "default", **metadata},
             "template": {"spec": {"containers": list(containers)}}}
+
+
+def stateful_set(name, replicas):
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": {
+                "metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "x", "image": "i"}]}}}}
 
 
 def kubectl(title, *arguments, stdin=None):
@@ -155,6 +175,59 @@ STEPS = [
     kubectl("wait for a deletion", "delete", "workloadpriorityclass", "written", "--wait"),
     kubectl("delete again", "delete", "workloadpriorityclass", "written"),
     kubectl("delete many", "delete", "workloadpriorityclasses", "--all"),
+    # --- scale
+    kubectl("create a StatefulSet", "create", "-f", "-", stdin=stateful_set("web", 1)),
+    kubectl("scale", "scale", "statefulset", "web", "--replicas=3"),
+    kubectl("scale from another number", "scale", "statefulset", "web", "--current-replicas=1", "--replicas=4"),
+    kubectl("scale from this number", "scale", "statefulset", "web", "--current-replicas=3", "--replicas=4"),
+    kubectl("replicas after scale", "get", "statefulset", "web", "-o", "jsonpath={.spec.replicas} {.metadata.generation}"),
+    kubectl("who has scaled", "get", "statefulset", "web", "-o", "jsonpath={range .metadata.managedFields[?(@.subresource==\"scale\")]}"
+            "{.manager} {.operation} {.apiVersion} {.fieldsV1}{end}"),
+    kubectl("scale as a dry run", "scale", "statefulset", "web", "--replicas=9", "--dry-run=server"),
+    kubectl("scale to nothing", "scale", "statefulset", "web", "--replicas=0"),
+    kubectl("read a scale by kubectl", "get", "statefulset", "web", "--subresource=scale"),
+    kubectl("patch a scale by kubectl", "patch", "statefulset", "web", "--subresource=scale", "--type=merge", "-p",
+            '{"spec":{"replicas":4}}'),
+    kubectl("scale at an older version", "scale", "statefulset", "web", "--resource-version=1", "--replicas=1"),
+    kubectl("scale below zero by kubectl", "scale", "statefulset", "web", "--replicas=-1"),
+    ask("read a scale", "GET", f"{SETS}/web/scale"),
+    ask("scale below zero", "PATCH", f"{SETS}/web/scale", '{"spec":{"replicas":-1}}', MERGE),
+    ask("scale by a word", "PATCH", f"{SETS}/web/scale", '{"spec":{"replicas":"many"}}', MERGE),
+    ask("scale by a strategic merge patch", "PATCH", f"{SETS}/web/scale", '{"spec":{"replicas":5}}', STRATEGIC),
+    ask("scale by a patch by paths", "PATCH", f"{SETS}/web/scale",
+        '[{"op":"test","path":"/spec/replicas","value":5},{"op":"replace","path":"/spec/replicas","value":6}]', JSON_PATCH),
+    ask("scale by a path that is not there", "PATCH", f"{SETS}/web/scale", '[{"op":"remove","path":"/spec/none"}]', JSON_PATCH),
+    ask("scale by an unknown kind of patch", "PATCH", f"{SETS}/web/scale", "{}", "application/json"),
+    ask("scale by an apply", "PATCH", f"{SETS}/web/scale?fieldManager=x&force=true",
+        '{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web"},"spec":{"replicas":7}}', APPLY),
+    ask("delete a scale", "DELETE", f"{SETS}/web/scale"),
+    ask("scale as another kind", "PUT", f"{SETS}/web/scale", json.dumps(stateful_set("web", 1))),
+    ask("scale another uid", "PUT", f"{SETS}/web/scale", json.dumps({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web", "uid": "x"}, "spec": {"replicas": 1}})),
+    ask("scale by a name of another", "PUT", f"{SETS}/web/scale", json.dumps(
+        {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "other"}, "spec": {"replicas": 1}})),
+    ask("scale of another version", "PUT", f"{SETS}/web/scale", json.dumps(
+        {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web", "resourceVersion": "1"}, "spec": {"replicas": 1}})),
+    ask("scale what is not there", "GET", f"{SETS}/none/scale"),
+    kubectl("scale what is not there by kubectl", "scale", "statefulset", "none", "--replicas=1"),
+    kubectl("scale a kind without scale", "scale", "podtemplate", "t", "--replicas=1"),
+    # --- Deployments, whose status the steps write
+    kubectl("create a Deployment by its generator", "create", "deployment", "api", "--image=i", "--replicas=2", "--dry-run=server"),
+    kubectl("create a Deployment", "create", "-f", "-", stdin={**stateful_set("api", 2), "kind": "Deployment"}),
+    kubectl("scale a Deployment", "scale", "deployment", "api", "--replicas=3"),
+    kubectl("see a rollout that takes longer", "rollout", "status", "deployment", "api", "--timeout=1s"),
+    kubectl("write a Deployment's status", "patch", "deployment", "api", "--subresource=status", "--type=merge", "-p",
+            '{"status":{"observedGeneration":2,"replicas":3,"updatedReplicas":3,"availableReplicas":3,"readyReplicas":3,'
+            '"conditions":[{"type":"Available","status":"True"}]}}'),
+    kubectl("see a rollout", "rollout", "status", "deployment", "api", "--timeout=9s"),
+    kubectl("wait for a condition", "wait", "--for=condition=Available", "deployment/api", "--timeout=9s"),
+    kubectl("wait for a condition that does not come", "wait", "--for=condition=Other", "deployment/api", "--timeout=1s"),
+    kubectl("wait for a value", "wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/api", "--timeout=9s"),
+    kubectl("wait for what is not there", "wait", "--for=condition=Available", "deployment/none", "--timeout=1s"),
+    kubectl("restart a rollout", "rollout", "restart", "deployment", "api"),
+    kubectl("delete a Deployment", "delete", "deployment", "api", "--wait"),
+    kubectl("wait for what has gone", "wait", "--for=delete", "deployment/api", "--timeout=9s"),
+    kubectl("delete a StatefulSet", "delete", "statefulset", "web"),
     # --- finalizers
     kubectl("create with a finalizer", "create", "-f", "-", stdin={
         **wpc("held"), "metadata": {"name": "held", "finalizers": ["example.com/held"]}}),
@@ -166,7 +239,7 @@ STEPS = [
 ]
 CHANGING = ((r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME"), (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"),
             (r'("?resourceVersion"?: ?)"\d+"', r"\1RV"), (r"(?m)^(---|\+\+\+) .*$", r"\1 FILE"), (r"/tmp/\S+", "FILE"),
-            (r"https?://127\.0\.0\.1:\d+", "SERVER"))
+            (r"(version to be 1, was) \d+", r"\1 RV"), (r"https?://127\.0\.0\.1:\d+", "SERVER"))
 
 
 def settled(text):
@@ -184,7 +257,13 @@ class TwoServers(unittest.TestCase):
         cls.plane.begin()
         cls.plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes/crds")
         cls.plane.wait(lambda: cls.plane.request("GET", CLASSES)[0] == 200, "the CRDs served", 120)
-        cls.alone = daemon.Daemon().start()
+        cls.alone = daemon.Daemon()
+        kinds = cls.alone.home / "adapters"
+        kinds.mkdir()
+        shutil.copy(ROOT / "deploy/adapters/statefulset.yaml", kinds)
+        (kinds / "deployment.yaml").write_text(DEPLOYMENTS)
+        cls.alone.options = ["--adapters", str(kinds)]
+        cls.alone.start()
 
     @classmethod
     def tearDownClass(cls):

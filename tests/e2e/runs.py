@@ -19,8 +19,8 @@ QUEUES = [
 
 
 class Runs(daemon.Daemon):
-    def __init__(self, options=()):
-        super().__init__(options=["--run", "processes", *options])
+    def __init__(self, options=(), run="processes"):
+        super().__init__(options=["--run", run, *options])
 
     @property
     def kubeconfig(self):

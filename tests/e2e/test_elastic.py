@@ -71,6 +71,27 @@ class Elastic(Scene):
         self.assertEqual(note(template, SLICE), first["metadata"]["name"])
         self.assertEqual((note(first, ELASTIC), note(first, SLICE)), ("true", first["metadata"]["name"]))
 
+    def what_if(self, name, parallelism):
+        said = self.daemon.sluicectl("what-if", "-f", "-", "-o", "json", stdin=json.dumps(elastic(name, parallelism))).stdout
+        return json.loads(said)
+
+    def test_what_if_it_grew_or_shrank(self):
+        self.started("a", 3)
+        self.create(job("b", cpu="3", run_for="10m"))
+        self.refused("b", "WaitingForQuota")
+        before = len(self.slices("a"))
+        asked = self.what_if("a", 5)["asked"]
+        self.assertEqual([r["admitted"] for r in asked], ["Now"])
+        self.assertEqual(asked[0]["podSets"][0]["count"], 5)
+        self.assertEqual([r["certainty"] for r in self.what_if("a", 6)["asked"]], ["Unknown"])
+        same = self.what_if("a", 3)
+        self.assertEqual([r["admitted"] for r in same["asked"]], ["Already"])
+        self.assertNotIn("sooner", same)
+        sooner = self.what_if("a", 2)
+        self.assertEqual([r["admitted"] for r in sooner["asked"]], ["Already"])
+        self.assertEqual([r["waitMilliseconds"] for r in sooner["sooner"]], [0])
+        self.assertEqual(len(self.slices("a")), before)
+
     def test_fewer_pods_give_their_quota_back_in_place(self):
         first = self.started("a", 4)
         self.create(elastic("b", 3))

@@ -195,7 +195,7 @@ class Containers(unittest.TestCase):
         for words in (("logs", "alone"), ("exec", "alone", "--", "ls"), ("attach", "alone")):
             done = daemon.kubectl(*words, check=False)
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn("standalone mode simulates jobs and starts no containers", done.stdout + done.stderr, words)
+            self.assertIn("without --run processes standalone mode starts no containers", done.stdout + done.stderr, words)
 
 
 class Explain(unittest.TestCase):

@@ -268,7 +268,7 @@ class Simulated(unittest.TestCase):
         done = d.kubectl("logs", "any", check=False)
         self.assertIn("pods \"any\" not found", done.stderr)
         status, body = d.request("GET", "/api/v1/namespaces/default/pods/any/log")
-        self.assertEqual((status, "simulates jobs and starts no containers" in body["message"]), (404, True))
+        self.assertEqual((status, "standalone mode starts no containers" in body["message"]), (404, True))
 
     def test_logs_of_a_job_are_refused_at_once(self):
         d = daemon.Daemon()

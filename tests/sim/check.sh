@@ -1,6 +1,6 @@
 #!/bin/bash
 # Plays the seeds of regressions.tsv, then others, and one of them twice: its story must be the same to the letter. A quarter
-# as many with two replicas.
+# as many that are told what is staged before it is durable, and with two replicas.
 # BUILD/sim.json and sim_replicas.json get the figures. usage: check.sh BUILD SEEDS SEED_BASE
 set -u
 build=$1 sim=$1/sluice-sim seeds=$2 base=$3 passed=0 failed=0
@@ -55,6 +55,8 @@ for sort in with_topology with_slices with_pods with_elastic_jobs with_several_c
     [ "$seeds" -lt 60 ] || grep -q "\"worlds_$sort\": [1-9]" "$1/sim.json" ||
         { echo "no world was one $sort"; failed=$((failed + 1)); }
 done
+play "$1/sim_ahead.json" $(((seeds + 3) / 4)) --ahead
+[ "$seeds" -lt 60 ] || grep -q '"begun_again": [1-9]' "$1/sim_ahead.json" || { echo "nothing that was told ahead was lost"; failed=$((failed + 1)); }
 play "$1/sim_replicas.json" $(((seeds + 3) / 4)) --replicas
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -139,6 +139,14 @@ void sim_life_tell(struct sim *s)
                          &s->told_watch, NULL);
 }
 
+/* The controllers that there are are not stepped any more. */
+static void on_lost(void *context)
+{
+    struct sim *s = context;
+    s->lost = true;
+    sl_store_forget_watches(s->store);
+}
+
 static void wire(struct sim *s)
 {
     struct sl_client client;
@@ -151,6 +159,10 @@ static void wire(struct sim *s)
     sl_store_seed(s->store, s->options->seed * 1000003 + s->lives++);
     sl_store_gate_pods(s->store, sl_jobs_enabled(&s->job_rules, &sl_pod_framework));
     sl_store_client(s->store, on_kick, s, &client);
+    s->lost = false;
+    if (s->options->ahead) {
+        sl_store_deliver_ahead(s->store, on_lost, s);
+    }
     s->relay = sim_relay_new(s, &client);
     options.engine = s->engine;
     options.client = sim_relay_client(s->relay);
@@ -185,34 +197,62 @@ static void tally_engine(const struct sim *s)
     sim_tally_add(SIM_TALLY_DECISIONS, n.reserved + n.admitted + n.evicted + n.finished);
 }
 
+static void close_inside(struct sim *s)
+{
+    tally_engine(s);
+    sim_mirror_forget(s);
+    sim_elastic_forget();
+    sl_controllers_free(s->controllers);
+    sl_engine_close(s->engine);
+    sim_relay_free(s->relay);
+    s->controllers = NULL;
+    s->engine = NULL;
+    s->relay = NULL;
+}
+
 void sim_life_close(struct sim *s)
 {
     if (s->replicas != NULL) {
         sim_replicas_close(s);
         return;
     }
-    tally_engine(s);
-    sim_mirror_forget(s);
-    sim_elastic_forget();
     sl_store_close(s->store);
-    sl_controllers_free(s->controllers);
-    sl_engine_close(s->engine);
-    sim_relay_free(s->relay);
     s->store = NULL;
-    s->controllers = NULL;
-    s->engine = NULL;
-    s->relay = NULL;
+    close_inside(s);
+}
+
+/* As the daemon does it. */
+static void begin_again_where_lost(struct sim *s)
+{
+    const struct sl_engine_options engine = {.journal_dir = s->options->dir,
+                                             .settings = &s->settings};
+    struct sl_error e = {0};
+    if (!s->lost) {
+        return;
+    }
+    close_inside(s);
+    if (sl_engine_open(&engine, &s->engine, &e) != SL_CODE_OK) {
+        sim_story_violation("the engine cannot be opened again: %s", e.text);
+    }
+    sim_story_tell("life", "it begins again");
+    sim_tally(SIM_TALLY_AGAIN);
+    wire(s);
 }
 
 /* --- turns -------------------------------------------------------------------------------------- */
 
 static bool turn(struct sim *s)
 {
+    begin_again_where_lost(s);
     s->kicked = false;
     s->turn_count++;
     bool more = sl_controllers_step(s->controllers, s->now_ms);
+    more = (s->options->ahead && sl_store_deliver(s->store)) || more;
     if (!more || !sim_chance_of(&s->turns, 30)) {
         (void)sl_store_commit(s->store, NULL);
+    }
+    if (s->lost) {
+        return true;
     }
     more = sim_relay_deliver(s->relay) || more;
     sim_audit_turn(s);
@@ -373,6 +413,7 @@ void sim_life_restart(struct sim *s, enum sim_death death)
         sim_recall_begin(s);
     }
     commit_all(s);
+    begin_again_where_lost(s);
     if (way == SIM_DEATH_CRASH) {
         die_between_commits(s);
     } else if (way == SIM_DEATH_TORN) {

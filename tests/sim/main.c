@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: sluice-sim --seed S [--replicas] [--steps N] [--queues N] [--no-faults] "
+    "usage: sluice-sim --seed S [--ahead|--replicas] [--steps N] [--queues N] [--no-faults] "
     "[--keep 0,3,..] [--quiet | --shrink]\n"
-    "       sluice-sim --seeds N [--replicas] [--base B] [--processes P] [--steps N] "
+    "       sluice-sim --seeds N [--ahead|--replicas] [--base B] [--processes P] [--steps N] "
     "[--queues N] [--no-faults] [--figures FILE]\n"
     "The first plays one seed and prints its story; with --shrink it looks "
     "for the fewest events that still fail.\n"
@@ -58,21 +58,17 @@ int main(int argc, char **argv)
         QUIET,
         SHRINK,
         FIGURES,
-        TWO
+        TWO,
+        AHEAD
     };
-    static const struct option names[] = {{"seed", 1, NULL, SEED},
-                                          {"seeds", 1, NULL, SEEDS},
-                                          {"base", 1, NULL, BASE},
-                                          {"steps", 1, NULL, STEPS},
-                                          {"queues", 1, NULL, QUEUES},
-                                          {"processes", 1, NULL, PROCESSES},
-                                          {"keep", 1, NULL, KEEP},
-                                          {"quiet", 0, NULL, QUIET},
-                                          {"no-faults", 0, NULL, NO_FAULTS},
-                                          {"shrink", 0, NULL, SHRINK},
-                                          {"figures", 1, NULL, FIGURES},
-                                          {"replicas", 0, NULL, TWO},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"seed", 1, NULL, SEED},           {"seeds", 1, NULL, SEEDS},
+        {"base", 1, NULL, BASE},           {"steps", 1, NULL, STEPS},
+        {"queues", 1, NULL, QUEUES},       {"processes", 1, NULL, PROCESSES},
+        {"keep", 1, NULL, KEEP},           {"quiet", 0, NULL, QUIET},
+        {"no-faults", 0, NULL, NO_FAULTS}, {"shrink", 0, NULL, SHRINK},
+        {"figures", 1, NULL, FIGURES},     {"replicas", 0, NULL, TWO},
+        {"ahead", 0, NULL, AHEAD},         {NULL, 0, NULL, 0}};
     struct sim_options o = {
         .events = 120, .queues = SIM_QUEUES_DEFAULT, .faults = true, .print = true};
     struct sim_seeds seeds = {.base = 1, .processes = 1};
@@ -112,6 +108,9 @@ int main(int argc, char **argv)
             break;
         case TWO:
             o.replicas = true;
+            break;
+        case AHEAD:
+            o.ahead = true;
             break;
         case SHRINK:
             shrink = true;

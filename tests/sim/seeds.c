@@ -94,13 +94,18 @@ int sim_seeds_one(const struct sim_options *o)
 
 /* --- many --------------------------------------------------------------------------------------- */
 
+static const char *mode_of(const struct sim_options *o)
+{
+    return o->replicas ? " --replicas" : o->ahead ? " --ahead" : "";
+}
+
 static void say_failure(const struct sim_options *o, int code, const char *said)
 {
     (void)printf("seed %llu FAILED (exit %d): %s\n  replay: sluice-sim --seed %llu --steps %u "
                  "--queues %u%s%s\n"
                  "  shrink: the same with --shrink\n",
                  (unsigned long long)o->seed, code, said, (unsigned long long)o->seed, o->events,
-                 o->queues, o->faults ? "" : " --no-faults", o->replicas ? " --replicas" : "");
+                 o->queues, o->faults ? "" : " --no-faults", mode_of(o));
     (void)fflush(stdout);
 }
 
@@ -277,7 +282,7 @@ int sim_seeds_shrink(const struct sim_options *o)
     (void)try(o, dropped, said, sizeof said);
     (void)printf("%s  shrunk: sluice-sim --seed %llu --steps %u --queues %u%s%s --keep ", said,
                  (unsigned long long)o->seed, o->events, o->queues, o->faults ? "" : " --no-faults",
-                 o->replicas ? " --replicas" : "");
+                 mode_of(o));
     for (unsigned i = 0; i < o->events; i++) {
         if (!dropped[i]) {
             (void)printf("%s%u", left++ == 0 ? "" : ",", i);

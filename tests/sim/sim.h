@@ -64,6 +64,7 @@ struct sim_options {
     unsigned queues;
     bool faults;
     bool replicas; /* two of the daemon of a cluster, see replicas.h */
+    bool ahead;    /* what is staged is told before it is durable (store/ahead.c) */
     bool print;
     const bool *dropped; /* by event; NULL = none */
     const char *dir;     /* for the store; the caller's to make and to remove */
@@ -85,6 +86,7 @@ struct sim {
     struct sim_relay *relay;
     struct sim_replicas *replicas; /* then there is no engine, controllers, relay: replicas.h */
     bool kicked;
+    bool lost;               /* what was told ahead is: it has to begin again */
     bool troubled_before;    /* the last commit failed by a fault of the disk */
     bool spoiled;            /* power was cut from a disk that lied: the database may be damaged */
     struct sim_chance turns; /* when a turn ends with a commit */

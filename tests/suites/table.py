@@ -20,7 +20,7 @@ GOOD = (PASSED, AGAIN)
 JOBS = ("job", "pod", "jobset", "raycluster", "rayjob", "mpijob", "trainjob", "pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob", "appwrapper", "sparkapplication", "statefulset")
 SUITES = ("conversion", "webhook/core", "webhook/jobs", "kueuectl", "controller/core", "scheduler",
           *(f"scheduler/{part}" for part in ("delayedadmission", "excluderesources", "fairsharing", "inadmissible", "podsready", "quotacheckstrategy", "resourcetransformations")),
-          "tas", "controller/dra", "controller/failurerecovery", "controller/jobframework/setup", "controller/admissionchecks/provisioning", *(f"controller/jobs/{kind}" for kind in JOBS))
+          "tas", "controller/dra", "controller/failurerecovery", "controller/jobframework/setup", "controller/admissionchecks/provisioning", "controller/concurrentadmission", *(f"controller/jobs/{kind}" for kind in JOBS))
 Suite = collections.namedtuple("Suite", "name dates specs")  # specs: {(place, text): {"sluice": state, "kueue": state}}
 
 

@@ -74,6 +74,9 @@ static const char *keys_of(const struct sl_field_at *at)
     if (at->node != NULL && at->node->field.keys != NULL) {
         return at->node->field.keys;
     }
+    if (at->kind >= SL_KIND_DEFINED) {
+        return NULL; /* its definition says it all */
+    }
     const struct list_row *row = find_row(at->name);
     return row != NULL ? row->keys : NULL;
 }
@@ -89,7 +92,8 @@ enum sl_merge_type sl_field_merges(const struct sl_field_at *at, const struct sl
     }
     bool atomic = sl_json_type(value) != SL_JSON_MAP ||
                   (at->node != NULL && at->node->field.type == SL_TYPE_SELECTOR);
-    for (size_t i = 0; i < sizeof atomic_maps / sizeof atomic_maps[0] && !atomic; i++) {
+    bool own = at->kind >= SL_KIND_DEFINED;
+    for (size_t i = 0; i < sizeof atomic_maps / sizeof atomic_maps[0] && !atomic && !own; i++) {
         atomic = strcmp(atomic_maps[i], at->name) == 0;
     }
     return atomic ? SL_MERGE_ATOMIC : SL_MERGE_MAP;

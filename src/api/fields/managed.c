@@ -114,6 +114,7 @@ static struct sl_manager_key key_of(enum sl_kind kind, const struct sl_manager *
     return (struct sl_manager_key){.name = by->name,
                                    .api_version = sl_kind_info(kind)->api_version,
                                    .status = by->status,
+                                   .scale = by->scale,
                                    .applies = applies};
 }
 

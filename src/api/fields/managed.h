@@ -13,7 +13,7 @@
 /* Who writes. */
 struct sl_manager {
     const char *name;
-    bool status; /* by the subresource */
+    bool status, scale; /* by that subresource */
     int64_t now_ms;
 };
 

@@ -23,11 +23,16 @@ static bool applies(const struct sl_json *entry)
     return strcmp(text_of(entry, "operation"), "Apply") == 0;
 }
 
+static const char *subresource_of(const struct sl_manager_key *key)
+{
+    return key->status ? "status" : key->scale ? "scale" : "";
+}
+
 static bool is_of(const struct sl_json *entry, const struct sl_manager_key *key)
 {
     return key != NULL && strcmp(text_of(entry, "manager"), key->name) == 0 &&
            applies(entry) == key->applies &&
-           strcmp(text_of(entry, "subresource"), key->status ? "status" : "") == 0 &&
+           strcmp(text_of(entry, "subresource"), subresource_of(key)) == 0 &&
            (key->applies || strcmp(text_of(entry, "apiVersion"), key->api_version) == 0);
 }
 
@@ -61,8 +66,8 @@ static struct sl_json *entry_new(const struct sl_manager_key *key, const char *t
     sl_json_set_text(entry, "time", time);
     sl_json_set_text(entry, "fieldsType", "FieldsV1");
     sl_json_set(entry, "fieldsV1", set != NULL ? sl_json_ref(set) : sl_json_new_map());
-    if (key->status) {
-        sl_json_set_text(entry, "subresource", "status");
+    if (subresource_of(key)[0] != '\0') {
+        sl_json_set_text(entry, "subresource", subresource_of(key));
     }
     return entry;
 }

@@ -12,7 +12,7 @@
 /* Which entry: who applies is the same in every version. */
 struct sl_manager_key {
     const char *name, *api_version;
-    bool status, applies;
+    bool status, scale, applies; /* status, scale: by that subresource */
 };
 
 bool sl_managers_valid(const struct sl_json *list);

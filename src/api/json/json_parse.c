@@ -250,23 +250,62 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
     return at;
 }
 
+static bool in_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+}
+
+/* The end of the next number that is no part of a text, or of all. */
+static size_t after_number(const char *text, size_t len, size_t at)
+{
+    bool quoted = false;
+    for (; at < len; at++) {
+        if (text[at] == '\\' && quoted) {
+            at++;
+        } else if (text[at] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && text[at] >= '0' && text[at] <= '9') {
+            while (at < len && in_number(text[at])) {
+                at++;
+            }
+            return at;
+        }
+    }
+    return len;
+}
+
+/* json-c leaves out what it has no memory for, and only errno says so; that it clears with each number that it
+ * reads. So it is asked after each, before the next one is read: that happens with what follows it. */
+static struct json_object *feed(struct json_tokener *tokener, const char *text, size_t len)
+{
+    errno = 0;
+    struct json_object *value = json_tokener_parse_ex(tokener, text, (int)len);
+    sl_mem_done(errno != ENOMEM);
+    return value;
+}
+
 /* The tree of a text whose words and strings have been checked. */
 static struct sl_json *build(const char *text, size_t len, int depth_max, struct sl_error *e)
 {
     struct json_tokener *tokener = sl_mem_got(json_tokener_new_ex(depth_max + 2));
-    errno = 0;
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS |
                                         JSON_TOKENER_VALIDATE_UTF8);
-    struct json_object *value = json_tokener_parse_ex(tokener, text, (int)len);
-    enum json_tokener_error error = json_tokener_get_error(tokener);
-    size_t end = json_tokener_get_parse_end(tokener);
+    struct json_object *value = NULL;
+    enum json_tokener_error error = json_tokener_continue;
+    size_t end = 0;
+    for (size_t at = 0; at < len && error == json_tokener_continue;) {
+        size_t next = after_number(text, len, at);
+        value = feed(tokener, text + at, next - at);
+        error = json_tokener_get_error(tokener);
+        end = at + json_tokener_get_parse_end(tokener);
+        at = next;
+    }
     if (error == json_tokener_continue) {
         end = len;
-        value = json_tokener_parse_ex(tokener, "", 1); /* a number may end with the text */
+        value = feed(tokener, "", 1); /* a number may end with the text */
         error =
             json_tokener_get_error(tokener) == json_tokener_success ? json_tokener_success : error;
     }
-    sl_mem_done(errno != ENOMEM); /* json-c leaves out what it has no memory for */
     json_tokener_free(tokener);
     if (error != json_tokener_success) {
         return refuse(text, end, grammar_problem(error), e);

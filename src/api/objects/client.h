@@ -40,13 +40,15 @@ struct sl_write {
     bool at_once;            /* deletes: gracePeriodSeconds 0, what runs is not waited for */
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
     const char *manager;     /* of metadata.managedFields; NULL: this program itself */
+    bool scale;              /* a patch comes by that subresource: so managedFields say */
     bool applied;            /* the body comes with its managedFields, which are to be kept */
     const char
         *submitter;  /* who asks for it, "" when that is not known; NULL: this program itself */
     bool for_others; /* that user may change others' as well */
 };
 
-/* Called once, after the write is durable (code OK, `result` lent) or refused. */
+/* Called once, after the write is durable (code OK, `result` lent) or refused. Where `durable` is set, it may come before:
+ * then everything in this process begins again should the write be lost. */
 typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e,
                          struct sl_json *result);
 
@@ -85,5 +87,8 @@ struct sl_client {
      * NULL: a client without it. */
     enum sl_code (*keys)(void *self, enum sl_kind kind, const char *from, sl_key_fn *visit,
                          void *context, char **next, struct sl_error *e);
+    /* Is this version of the object, or its deletion, there to stay, whatever happens to this process? What has an effect
+     * outside waits for that. NULL: whatever is delivered is. */
+    bool (*durable)(void *self, const struct sl_json *object);
 };
 #endif

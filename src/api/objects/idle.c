@@ -70,7 +70,7 @@ static bool shares(const struct sl_json *v)
 
 static bool is_job(enum sl_kind kind)
 {
-    return kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+    return kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_DEFINED);
 }
 
 static void warn_of_jobs(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)

@@ -5,6 +5,7 @@
  * straight search beats a hash here. */
 #include "api/objects/kinds.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -36,16 +37,47 @@ static unsigned end = SL_KIND_CUSTOM;
 struct custom {
     char group[61], version[21], kind[64], plural[64], singular[64], api_version[96], shorts[64];
 };
-static struct custom customs[SL_KIND_CUSTOM_MAX];
+static struct custom customs[SL_KIND_CUSTOM_MAX + SL_KIND_DEFINED_MAX];
+
+static struct {
+    bool used;
+    unsigned turn;
+    uint64_t dropped; /* when, in the order of drops */
+} slots[SL_KIND_DEFINED_MAX];
+static uint64_t drops;
 
 enum sl_kind sl_kind_end(void)
 {
     return (enum sl_kind)end;
 }
 
+bool sl_kind_is_defined(enum sl_kind kind)
+{
+    return kind >= SL_KIND_DEFINED && kind < SL_KIND_COUNT && slots[kind - SL_KIND_DEFINED].used;
+}
+
+int sl_kind_after(int kind)
+{
+    SL_PRE(kind >= -1 && kind < (int)SL_KIND_COUNT);
+    int next = kind + 1;
+    next = next >= (int)end && next < (int)SL_KIND_DEFINED ? (int)SL_KIND_DEFINED : next;
+    while (next >= (int)SL_KIND_DEFINED && next < (int)SL_KIND_COUNT &&
+           !sl_kind_is_defined((enum sl_kind)next)) {
+        next++;
+    }
+    return next;
+}
+
+/* Or it was. */
+static bool is_known(enum sl_kind kind)
+{
+    return (unsigned)kind < end ||
+           (kind >= SL_KIND_DEFINED && kind < SL_KIND_COUNT && kinds[kind].kind != NULL);
+}
+
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind)
 {
-    SL_PRE((unsigned)kind < end);
+    SL_PRE(is_known(kind));
     return &kinds[kind];
 }
 
@@ -63,13 +95,13 @@ const char *sl_kind_fields(enum sl_kind kind)
                            "involvedObject.uid,involvedObject.apiVersion,"
                            "involvedObject.resourceVersion,involvedObject.fieldPath,reason,"
                            "reportingComponent,source,type")};
-    SL_PRE((unsigned)kind < end);
+    SL_PRE(is_known(kind));
     return fields[kind] == NULL ? "" : fields[kind];
 }
 
 enum sl_kind sl_kind_find(const char *group, const char *version, const char *resource)
 {
-    for (size_t i = 0; i < end; i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (strcmp(kinds[i].plural, resource) == 0 && strcmp(kinds[i].group, group) == 0 &&
             strcmp(kinds[i].version, version) == 0) {
             return kinds[i].id;
@@ -80,7 +112,7 @@ enum sl_kind sl_kind_find(const char *group, const char *version, const char *re
 
 enum sl_kind sl_kind_find_object(const char *api_version, const char *kind)
 {
-    for (size_t i = 0; i < end; i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (strcmp(kinds[i].kind, kind) == 0 && strcmp(kinds[i].api_version, api_version) == 0) {
             return kinds[i].id;
         }
@@ -103,7 +135,7 @@ static bool among(const char *names, const char *name)
 
 enum sl_kind sl_kind_find_name(const char *name)
 {
-    for (size_t i = 0; i < end; i++) {
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i)) {
         if (strcasecmp(kinds[i].kind, name) == 0 || strcasecmp(kinds[i].plural, name) == 0 ||
             strcasecmp(kinds[i].singular, name) == 0 || among(kinds[i].shorts, name)) {
             return kinds[i].id;
@@ -206,7 +238,7 @@ static enum sl_code take_slot(const char *api_version, const char *kind, const c
     if (code != SL_CODE_OK || *out != SL_KIND_COUNT) {
         return code;
     }
-    if (end == SL_KIND_COUNT) {
+    if (end == SL_KIND_DEFINED) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s %s: no more than %d custom kinds", api_version,
                             kind, SL_KIND_CUSTOM_MAX);
     }
@@ -289,4 +321,98 @@ enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct s
 void sl_kind_forget_custom(void)
 {
     end = SL_KIND_CUSTOM;
+}
+
+/* --- kinds of users --------------------------------------------------------------------------- */
+
+static enum sl_code fill_defined(const struct sl_kind_names *n, struct custom *c,
+                                 struct sl_error *e)
+{
+    char api_version[sizeof c->api_version];
+    (void)snprintf(api_version, sizeof api_version, "%s/%s", n->group, n->version);
+    enum sl_code code = fill(c, api_version, n->kind, n->plural, e);
+    if (code == SL_CODE_OK &&
+        (strlen(n->singular) >= sizeof c->singular || strlen(n->shorts) >= sizeof c->shorts)) {
+        code = sl_error_set(e, SL_CODE_INVALID,
+                            "singular and shortNames: must be no more than 63 bytes, with a "
+                            "comma between short names");
+    }
+    if (code == SL_CODE_OK) {
+        (void)snprintf(c->singular, sizeof c->singular, "%s", n->singular);
+        (void)snprintf(c->shorts, sizeof c->shorts, "%s", n->shorts);
+    }
+    return code;
+}
+
+static void put_slot(size_t slot, const struct custom *c, const struct sl_kind_names *n)
+{
+    struct custom *kept = &customs[SL_KIND_CUSTOM_MAX + slot];
+    enum sl_kind kind = (enum sl_kind)(SL_KIND_DEFINED + slot);
+    *kept = *c;
+    kinds[kind] = (struct sl_kind_info){.id = kind,
+                                        .group = kept->group,
+                                        .version = kept->version,
+                                        .kind = kept->kind,
+                                        .plural = kept->plural,
+                                        .singular = kept->singular,
+                                        .shorts = kept->shorts,
+                                        .namespaced = n->namespaced,
+                                        .has_status = n->has_status,
+                                        .api_version = kept->api_version};
+}
+
+enum sl_code sl_kind_define(const struct sl_kind_names *names, enum sl_kind *out,
+                            struct sl_error *e)
+{
+    struct custom c;
+    enum sl_kind known = SL_KIND_COUNT;
+    size_t slot = SL_KIND_DEFINED_MAX;
+    enum sl_code code = fill_defined(names, &c, e);
+    code = code == SL_CODE_OK ? settle_known(&c, &known, e) : code;
+    if (code == SL_CODE_OK && known != SL_KIND_COUNT) {
+        code = sl_error_set(e, SL_CODE_CONFLICT, "%s %s: is served already", c.api_version, c.kind);
+    }
+    for (size_t i = 0; i < SL_KIND_DEFINED_MAX; i++) {
+        if (!slots[i].used &&
+            (slot == SL_KIND_DEFINED_MAX || slots[i].dropped < slots[slot].dropped)) {
+            slot = i;
+        }
+    }
+    if (code == SL_CODE_OK && slot == SL_KIND_DEFINED_MAX) {
+        code = sl_error_set(e, SL_CODE_TOO_MANY, "%s %s: no more than %d kinds can be defined",
+                            c.api_version, c.kind, SL_KIND_DEFINED_MAX);
+    }
+    if (code == SL_CODE_OK) {
+        put_slot(slot, &c, names);
+        slots[slot].used = true;
+        slots[slot].turn++;
+        *out = (enum sl_kind)(SL_KIND_DEFINED + slot);
+    }
+    return code;
+}
+
+enum sl_code sl_kind_redefine(enum sl_kind kind, const struct sl_kind_names *names,
+                              struct sl_error *e)
+{
+    struct custom c;
+    SL_PRE(sl_kind_is_defined(kind));
+    enum sl_code code = fill_defined(names, &c, e);
+    if (code == SL_CODE_OK) {
+        SL_PRE(strcmp(c.api_version, kinds[kind].api_version) == 0 &&
+               strcmp(c.plural, kinds[kind].plural) == 0 && strcmp(c.kind, kinds[kind].kind) == 0);
+        put_slot(kind - SL_KIND_DEFINED, &c, names);
+    }
+    return code;
+}
+
+void sl_kind_drop(enum sl_kind kind)
+{
+    SL_PRE(sl_kind_is_defined(kind));
+    slots[kind - SL_KIND_DEFINED].used = false;
+    slots[kind - SL_KIND_DEFINED].dropped = ++drops;
+}
+
+unsigned sl_kind_turn(enum sl_kind kind)
+{
+    return kind >= SL_KIND_DEFINED && kind < SL_KIND_COUNT ? slots[kind - SL_KIND_DEFINED].turn : 0;
 }

@@ -41,7 +41,7 @@ void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
  * shares with it (the same in memory) are not checked again. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
                                 const struct sl_json *old, struct sl_error *e);
-/* What else is asked of the objects of a custom kind: complaints go to *e as causes. NULL: nothing any more; `self` is lent
+/* What else is asked of the objects of a custom kind, or of definitions: complaints go to *e as causes. NULL: nothing any more; `self` is lent
  * until then. */
 typedef void sl_object_rule(const void *self, const struct sl_json *o, const struct sl_json *old,
                             struct sl_error *e);

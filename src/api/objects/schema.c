@@ -5,6 +5,7 @@
 #include "api/objects/schema.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -47,6 +48,11 @@ static const struct sl_column *const column_rows[SL_KIND_CUSTOM + 1] = {
 
 static struct sl_node *roots[SL_KIND_CUSTOM + 1];
 
+static struct {
+    const struct sl_node *root;
+    const struct sl_column *columns;
+} defined[SL_KIND_DEFINED_MAX];
+
 static struct sl_node *new_node(const char *name, enum sl_field_type type)
 {
     struct sl_node *node = sl_mem_new(1, sizeof *node);
@@ -62,8 +68,9 @@ struct sl_node *sl_schema_root_new(void)
 
 /* The member called by the first `len` bytes of `name`, made behind the others when there is
  * none. */
-static struct sl_node *member(struct sl_node *object, const char *name, size_t len)
+struct sl_node *sl_schema_member(struct sl_node *object, const char *name, size_t len)
 {
+    SL_PRE(object != NULL && name != NULL);
     struct sl_node **at = &object->first;
     while (*at != NULL) {
         if (strncmp((*at)->name, name, len) == 0 && (*at)->name[len] == '\0') {
@@ -77,8 +84,9 @@ static struct sl_node *member(struct sl_node *object, const char *name, size_t l
 
 /* The item of a list or map; what a path passes through becomes one even without a row of its
  * own. */
-static struct sl_node *item(struct sl_node *container, enum sl_field_type type)
+struct sl_node *sl_schema_item(struct sl_node *container, enum sl_field_type type)
 {
+    SL_PRE(container != NULL);
     container->field.type = type;
     if (container->item == NULL) {
         container->item = new_node("", SL_TYPE_OBJECT);
@@ -92,10 +100,10 @@ void sl_schema_add(struct sl_node *root, const struct sl_field *row)
     const char *path = row->path;
     while (*path != '\0') {
         size_t len = strcspn(path, ".[{");
-        node = member(node, path, len);
+        node = sl_schema_member(node, path, len);
         path += len;
         while (*path == '[' || *path == '{') {
-            node = item(node, *path == '[' ? SL_TYPE_LIST : SL_TYPE_MAP);
+            node = sl_schema_item(node, *path == '[' ? SL_TYPE_LIST : SL_TYPE_MAP);
             path += 2;
         }
         path += *path == '.';
@@ -135,10 +143,40 @@ static void build(void)
     }
 }
 
+void sl_schema_free(struct sl_node *root)
+{
+    while (root != NULL) { /* over its siblings */
+        struct sl_node *next = root->next;
+        sl_schema_free(root->first);
+        sl_schema_free(root->item);
+        sl_json_free(root->preset);
+        if (root->field.path == NULL) { /* no row's */
+            sl_mem_free((void *)(uintptr_t)root->field.keys);
+        }
+        if (root->name[0] != '\0') {
+            sl_mem_free((void *)(uintptr_t)root->name);
+        }
+        sl_mem_free(root);
+        root = next;
+    }
+}
+
+void sl_schema_set(enum sl_kind kind, const struct sl_node *root, const struct sl_column *columns)
+{
+    SL_PRE(kind >= SL_KIND_DEFINED && kind < SL_KIND_COUNT && (root == NULL) == (columns == NULL));
+    defined[kind - SL_KIND_DEFINED].root = root;
+    defined[kind - SL_KIND_DEFINED].columns = columns;
+}
+
+static bool is_set(enum sl_kind kind)
+{
+    return kind >= SL_KIND_DEFINED && defined[kind - SL_KIND_DEFINED].root != NULL;
+}
+
 /* All custom kinds have the one open schema. */
 static enum sl_kind row_of(enum sl_kind kind)
 {
-    SL_PRE(kind < sl_kind_end());
+    SL_PRE(kind < SL_KIND_COUNT);
     return kind < SL_KIND_CUSTOM ? kind : SL_KIND_CUSTOM;
 }
 
@@ -151,12 +189,13 @@ const struct sl_node *sl_schema(enum sl_kind kind)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, build);
-    return roots[row_of(kind)];
+    return is_set(kind) ? defined[kind - SL_KIND_DEFINED].root : roots[row_of(kind)];
 }
 
 const struct sl_column *sl_schema_columns(enum sl_kind kind, size_t *count)
 {
-    const struct sl_column *columns = column_rows[row_of(kind)];
+    const struct sl_column *columns =
+        is_set(kind) ? defined[kind - SL_KIND_DEFINED].columns : column_rows[row_of(kind)];
     *count = 0;
     while (columns[*count].name != NULL) {
         (*count)++;

@@ -92,6 +92,13 @@ char *sl_schema_old_text(enum sl_kind kind, const char *text);
 struct sl_node *sl_schema_root_new(void);
 void sl_schema_add(struct sl_node *root, const struct sl_field *row);
 void sl_schema_mark(struct sl_node *root);
+/* The member and the item of a node, made where there is none; names may have dots. */
+struct sl_node *sl_schema_member(struct sl_node *object, const char *name, size_t len);
+struct sl_node *sl_schema_item(struct sl_node *container, enum sl_field_type type);
+/* A tree that was made at run time, with the texts of its `keys`. */
+void sl_schema_free(struct sl_node *root);
+/* What a kind of users has; lent until it is set again, NULL at the end. */
+void sl_schema_set(enum sl_kind kind, const struct sl_node *root, const struct sl_column *columns);
 const struct sl_field *sl_schema_rows(enum sl_kind kind); /* path NULL ends */
 const struct sl_column *sl_schema_columns(enum sl_kind kind, size_t *count);
 #endif

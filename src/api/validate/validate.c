@@ -506,6 +506,8 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
     default:
         if (kind >= SL_KIND_CUSTOM && sl_kind_is_job(kind)) {
             sl_check_custom(c, kind);
+        } else if (kind >= SL_KIND_DEFINITION) {
+            sl_check_rule(c, kind);
         }
         break;
     }
@@ -534,7 +536,8 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
     check_name(&c, kind, metadata);
     check_namespace(&c, kind, metadata);
     check_annotation_size(&c, sl_json_get(metadata, "annotations"));
-    check_node(&c, sl_schema(kind), o, old);
+    /* Of an object of users the table has but metadata. */
+    check_node(&c, sl_schema(kind >= SL_KIND_DEFINED ? SL_KIND_CUSTOM : kind), o, old);
     check_rules(&c, kind);
     return sl_check_end(&c, kind);
 }

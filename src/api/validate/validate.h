@@ -46,12 +46,11 @@ void sl_check_pod(struct sl_check *c);
 void sl_check_selector(struct sl_check *c, const struct sl_json *selector);
 /* Quotas and flavors of a ClusterQueue that concurrent admission would need. */
 void sl_check_concurrent_admission(struct sl_check *c);
-/* Is the job, or Workload, marked as elastic: may it have fewer pods while it runs, or more? */
-bool sl_check_is_elastic(const struct sl_json *object);
 /* What was decided about a Workload, and what may not change. */
 void sl_check_workload_status(struct sl_check *c, const struct sl_json *pod_sets);
 /* What is asked of jobs of a custom kind, with the rule that sl_object_rule_set has given it. */
 void sl_check_custom(struct sl_check *c, enum sl_kind kind);
+void sl_check_rule(struct sl_check *c, enum sl_kind kind); /* that rule alone, where there is one */
 /* kueue.x-k8s.io/admission-gated-by: named at creation, and only taken away afterwards. */
 void sl_check_gates(struct sl_check *c);
 /* What a kind of jobs may ask for, and of some the fields that decide whether it can be counted. */

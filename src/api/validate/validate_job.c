@@ -5,6 +5,7 @@
  * when. */
 #include <string.h>
 
+#include "api/kinds/elastic.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "api/validate/topology_request.h"
@@ -92,6 +93,25 @@ static struct sl_json *settled_template(const struct sl_json *template)
     return rest;
 }
 
+/* A controller would make pods without end where it does not find its own again. What was stored so can still be changed. */
+static void check_selector(struct sl_check *c, const struct sl_json *spec)
+{
+    const struct sl_json *selector = sl_json_get(spec, "selector");
+    const struct sl_json *labels = sl_json_path(spec, "template.metadata.labels");
+    bool fresh = c->old == NULL ||
+                 !sl_json_equal(labels, sl_json_path(c->old, "spec.template.metadata.labels"));
+    if (selector == NULL || !fresh) {
+        return;
+    }
+    struct sl_selector *by = sl_selector_from_json(selector, NULL);
+    if (by != NULL && !sl_selector_matches_labels(by, labels)) {
+        size_t up = sl_check_down(c, "spec.template.metadata.labels");
+        sl_check_invalid(c, labels, "`selector` does not match template `labels`");
+        sl_check_up(c, up);
+    }
+    sl_selector_free(by);
+}
+
 static void check_update(struct sl_check *c, const struct sl_json *spec)
 {
     const struct sl_json *template = sl_json_get(spec, "template");
@@ -128,7 +148,7 @@ static void check_elastic_topology(struct sl_check *c, const struct sl_json *not
     } forbidden[] = {
         {SL_TOPOLOGY_REQUIRED, "required topology is not supported with elastic jobs"},
         {SL_TOPOLOGY_PREFERRED, "preferred topology is not supported with elastic jobs"}};
-    for (size_t i = 0; i < 2 && sl_check_is_elastic(c->object); i++) {
+    for (size_t i = 0; i < 2 && sl_is_elastic(c->object); i++) {
         size_t up = sl_check_down(c, "spec.template.metadata.annotations[%s]", forbidden[i].key);
         if (sl_json_has(notes, forbidden[i].key)) {
             sl_check_forbidden(c, forbidden[i].why);
@@ -168,6 +188,7 @@ void sl_check_job(struct sl_check *c)
         sl_check_up(c, up);
     }
     check_indexed(c, spec);
+    check_selector(c, spec);
     check_topology(c, spec);
     sl_check_gates(c);
     sl_check_job_marks(c);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kinds/elastic.h"
 #include "api/objects/format.h"
 #include "base/check.h"
 #include "api/validate/topology_request.h"
@@ -20,7 +21,6 @@
 #define PREBUILT PREFIX "prebuilt-workload-name"
 #define LEAST PREFIX "job-min-parallelism"
 #define FOLLOW PREFIX "job-completions-equal-parallelism"
-#define ELASTIC PREFIX "elastic-job"
 #define MANAGED PREFIX "managed"
 #define GROUP PREFIX "pod-group-name"
 #define TOTAL PREFIX "pod-group-total-count"
@@ -181,17 +181,11 @@ static int64_t parallelism(const struct sl_json *job)
     return sl_json_path_int(job, "spec.parallelism", 1);
 }
 
-bool sl_check_is_elastic(const struct sl_json *object)
-{
-    const char *text = sl_object_annotation(object, ELASTIC);
-    return text != NULL && strcmp(text, "true") == 0;
-}
-
 /* It was counted as one or the other from the first. */
 static void check_elastic(struct sl_check *c)
 {
-    struct mark elastic = note_of(c, ELASTIC);
-    if (c->old != NULL && sl_check_is_elastic(c->object) != sl_check_is_elastic(c->old)) {
+    struct mark elastic = note_of(c, SL_ANNOTATION_ELASTIC);
+    if (c->old != NULL && sl_is_elastic(c->object) != sl_is_elastic(c->old)) {
         refuse(c, &elastic, "field is immutable");
     }
 }
@@ -213,7 +207,7 @@ static void check_least(struct sl_check *c)
                        (long long)pods - 1);
         refuse(c, &least, why);
     }
-    if (value != NULL && !same && sl_check_is_elastic(c->object)) {
+    if (value != NULL && !same && sl_is_elastic(c->object)) {
         refuse(c, &least, "partial admission and elastic job cannot be used together");
     }
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kinds/elastic.h"
+#include "api/kinds/variant.h"
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "api/validate/validate.h"
@@ -78,7 +80,7 @@ static void check_pod_sets(struct sl_check *c, const struct sl_json *pod_sets)
     if (flexible > 1) {
         sl_check_invalid(c, pod_sets, "at most one podSet can use minCount");
     }
-    if (flexible > 0 && sl_check_is_elastic(c->object)) {
+    if (flexible > 0 && sl_is_elastic(c->object)) {
         sl_check_invalid(c, pod_sets, "partial admission and elastic job cannot be used together");
     }
     sl_check_up(c, up);
@@ -117,7 +119,7 @@ static struct sl_json *sets_with_fewer(const struct sl_check *c)
 {
     struct sl_json *sets = sl_json_clone(sl_json_path(c->old, "spec.podSets"));
     const struct sl_json *now = sl_json_path(c->object, "spec.podSets");
-    for (size_t i = 0; i < sl_json_len(sets) && sl_check_is_elastic(c->object); i++) {
+    for (size_t i = 0; i < sl_json_len(sets) && sl_is_elastic(c->object); i++) {
         struct sl_json *set = sl_json_at(sets, i);
         int64_t count = sl_json_path_int(sl_json_at(now, i), "count", 1);
         if (count < sl_json_path_int(set, "count", 1)) {
@@ -136,6 +138,16 @@ static void check_sets_kept(struct sl_check *c)
     sl_json_free(sets);
 }
 
+/* A parent of variants has no quota of its own: what has some cannot become one. */
+static void check_parent_kept(struct sl_check *c)
+{
+    if (sl_variant_has_parent_label(c->object) != sl_variant_has_parent_label(c->old)) {
+        size_t up = sl_check_down(c, "metadata.labels[%s]", SL_LABEL_PARENT);
+        sl_check_forbidden(c, "may not be changed while quota is reserved");
+        sl_check_up(c, up);
+    }
+}
+
 static void check_update(struct sl_check *c)
 {
     bool was_reserved = sl_condition_true(c->old, "QuotaReserved");
@@ -149,6 +161,7 @@ static void check_update(struct sl_check *c)
         }
     }
     if (was_reserved && sl_condition_true(c->object, "QuotaReserved")) {
+        check_parent_kept(c);
         immutable_at(c, "spec.queueName");
     }
     if (sl_condition_true(c->old, "Admitted") && sl_condition_true(c->object, "Admitted")) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kinds/elastic.h"
 #include "api/objects/quantity.h"
 #include "api/validate/validate.h"
 #include "base/check.h"
@@ -133,7 +134,7 @@ static void check_reclaimable_kept(struct sl_check *c)
 {
     const struct sl_json *list = sl_json_path(c->object, "status.reclaimablePods");
     const struct sl_json *old = sl_json_path(c->old, "status.reclaimablePods");
-    for (size_t i = 0; i < sl_json_len(old) && !sl_check_is_elastic(c->object); i++) {
+    for (size_t i = 0; i < sl_json_len(old) && !sl_is_elastic(c->object); i++) {
         const struct sl_json *entry = sl_json_at(old, i);
         const struct sl_json *now = sl_json_find_by(list, "name", name_of(entry));
         int64_t before = sl_json_path_int(entry, "count", 0);
@@ -159,8 +160,7 @@ static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets
         int64_t most = sl_json_path_int(ps, "count", 1);
         const struct sl_json *was =
             sl_json_find_by(sl_json_path(c->old, "status.reclaimablePods"), "name", name_of(entry));
-        bool stale =
-            sl_check_is_elastic(c->object) && sl_json_equal(sl_json_get(was, "count"), count);
+        bool stale = sl_is_elastic(c->object) && sl_json_equal(sl_json_get(was, "count"), count);
         size_t up = sl_check_down(c, "status.reclaimablePods[%s].%s", name_of(entry),
                                   ps == NULL ? "name" : "count");
         if (ps == NULL) {

@@ -41,7 +41,7 @@ static bool has_unnamed(const struct sl_json *holders)
     return false;
 }
 
-static bool lacks_names(const struct sl_json *answer)
+static bool one_lacks_names(const struct sl_json *answer)
 {
     const struct sl_json *limits = sl_json_get(answer, "limits");
     bool lacks = has_unnamed(sl_json_path(answer, "nodes.holders"));
@@ -51,10 +51,20 @@ static bool lacks_names(const struct sl_json *answer)
     return lacks;
 }
 
+static bool lacks_names(const struct sl_json *answer)
+{
+    const struct sl_json *variants = sl_json_get(answer, "variants");
+    bool lacks = one_lacks_names(answer);
+    for (size_t i = 0; i < sl_json_len(variants); i++) {
+        lacks = lacks || one_lacks_names(sl_json_at(variants, i));
+    }
+    return lacks;
+}
+
 /* The same with all names, of a user who may have them; else it stays as it is. */
 static void add_names(struct sl_ctl *c, struct sl_json *answer)
 {
-    static const char *const members[] = {"limits", "nodes", "summary"};
+    static const char *const members[] = {"limits", "nodes", "summary", "variants"};
     const char *queue = sl_json_path_text(answer, "clusterQueue", "");
     const char *workload = sl_json_path_text(answer, "workload", "");
     struct sl_buf path = {0};

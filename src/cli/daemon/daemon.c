@@ -13,6 +13,7 @@
 #include "cli/pages/visibility.h"
 #include "cli/support/dump.h"
 #include "cli/ui/ui.h"
+#include "base/check.h"
 #include "controllers/jobs/podjob.h"
 #include "server/listen.h"
 #include "server/server.h"
@@ -24,6 +25,8 @@
 
 struct daemon {
     uv_loop_t loop;
+    const struct sl_daemon_options *options;
+    const struct sl_engine_settings *settings;
     struct sl_turns turns;
     struct sl_store *store;
     struct sl_engine *engine;
@@ -34,9 +37,9 @@ struct daemon {
     struct sl_pages pages;
     struct sl_foresight *foresight;
     struct sl_dump_file dump;
-    const char *data_dir;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
+    uint64_t again;   /* how often all objects were read again */
     uv_timer_t ending;
     struct sl_error damage;
 };
@@ -48,6 +51,7 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
     (void)e;
     d->refusing = code != SL_CODE_OK;
     d->refused += d->refusing;
+    sl_daemon_runner_committed(&d->runner);
     sl_turns_kick(&d->turns);
 }
 
@@ -58,6 +62,9 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_foresight_print(d->foresight, out);
     sl_metrics_value(out, "sluice_store_refusals_total",
                      "Batches of writes that could not be made durable", d->refused);
+    sl_metrics_value(out, "sluice_store_rereads_total",
+                     "How often all objects were read again because such a batch was decided on",
+                     d->again);
     sl_metrics_value(out, "sluice_store_refusing", "1 when the last batch was not made durable",
                      d->refusing);
 }
@@ -91,7 +98,7 @@ static void on_signal(void *context, const char *name)
 static void write_dump(void *context)
 {
     struct daemon *d = context;
-    sl_dump_file_begin(&d->dump, &d->loop, &d->pages, d->data_dir);
+    sl_dump_file_begin(&d->dump, &d->loop, &d->pages, d->options->data_dir);
 }
 
 static void on_ending(uv_timer_t *handle)
@@ -182,10 +189,11 @@ static void log_start(const struct daemon *d, const struct sl_daemon_options *op
            SL_VERSION, NULL);
 }
 
-static void start_controllers(struct daemon *d, const struct sl_daemon_options *given)
+static void open_controllers(struct daemon *d)
 {
+    const struct sl_daemon_options *given = d->options;
     struct sl_controllers_options options = {.engine = d->engine,
-                                             .run_jobs = true,
+                                             .run_jobs = !given->run_external,
                                              .processes = given->run_processes,
                                              .keep_requests = given->keep_requests,
                                              .force_lost_pods = given->force_lost_pods,
@@ -197,7 +205,8 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     }
     sl_store_gate_pods(d->store, sl_jobs_enabled(&options.job_rules, &sl_pod_framework));
     sl_store_guard_queues(d->store, true);
-    sl_store_select_pods(d->store, given->run_processes);
+    sl_store_select_pods(d->store, given->run_processes || given->run_external);
+    sl_store_leave_owners(d->store, given->run_external);
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;
@@ -207,8 +216,48 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .controllers = d->controllers,
                                  .metrics = print_metrics,
                                  .context = d,
-                                 .facts = given->facts};
-    d->foresight = d->pages.foresight = sl_foresight_new(&d->loop, &d->pages);
+                                 .facts = given->facts,
+                                 .foresight = d->foresight};
+}
+
+static enum sl_code open_engine(struct daemon *d, struct sl_error *e)
+{
+    const struct sl_engine_options options = {.journal_dir = d->options->data_dir,
+                                              .journal_file_bytes =
+                                                  (size_t)d->options->journal_bytes,
+                                              .settings = d->settings};
+    return sl_engine_open(&options, &d->engine, e);
+}
+
+/* --- ahead of the store ----------------------------------------------------------------------- */
+
+static bool deliver(void *context)
+{
+    const struct daemon *d = context;
+    return sl_store_deliver(d->store);
+}
+
+/* What was decided on is lost: everything but the store and its clients begins again, as at a start. */
+static void begin_again(void *context)
+{
+    struct daemon *d = context;
+    struct sl_error e;
+    if (d->turns.stopped) {
+        return;
+    }
+    d->again++;
+    sl_server_drop_pages(d->server);
+    if (d->local != NULL) {
+        sl_server_drop_pages(d->local);
+    }
+    sl_store_forget_watches(d->store);
+    sl_daemon_runner_close(&d->runner);
+    sl_controllers_free(d->controllers);
+    sl_engine_close(d->engine);
+    enum sl_code code = open_engine(d, &e);
+    SL_ASSERT(code == SL_CODE_OK); /* the directory is one: it has been opened before */
+    open_controllers(d);
+    sl_controllers_start(d->controllers);
 }
 
 /* Waits a second; false when a signal asks to end. Signal handlers would not run yet, and as a
@@ -257,20 +306,19 @@ static enum sl_code open_store(struct daemon *d, const struct sl_daemon_options 
 }
 
 static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
-                             const struct sl_engine_settings *settings, struct sl_error *e)
+                             struct sl_error *e)
 {
-    struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
-                                               .journal_file_bytes = (size_t)options->journal_bytes,
-                                               .settings = settings};
     enum sl_code code = open_store(d, options, e);
     if (code != SL_CODE_OK) {
         return code;
     }
-    code = sl_engine_open(&engine_options, &d->engine, e);
+    code = open_engine(d, e);
     if (code != SL_CODE_OK) {
         return code;
     }
-    start_controllers(d, options);
+    d->foresight = sl_foresight_new(&d->loop, &d->pages);
+    open_controllers(d);
+    sl_store_deliver_ahead(d->store, begin_again, d);
     code = start_server(d, options, e);
     if (code != SL_CODE_OK || options->unconfined) {
         return code;
@@ -301,9 +349,13 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
                            const struct sl_engine_settings *settings, struct sl_error *e)
 {
     static struct daemon d;
-    d.data_dir = options->data_dir;
-    d.turns = (struct sl_turns){
-        .loop = &d.loop, .signalled = on_signal, .dump = write_dump, .context = &d};
+    d.options = options;
+    d.settings = settings;
+    d.turns = (struct sl_turns){.loop = &d.loop,
+                                .deliver = deliver,
+                                .signalled = on_signal,
+                                .dump = write_dump,
+                                .context = &d};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
     /* Before the loop: libuv closes descriptors of its own by their numbers in whatever is forked later. */
@@ -314,7 +366,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
     if (uv_loop_init(&d.loop) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
     }
-    code = open_all(&d, options, settings, e);
+    code = open_all(&d, options, e);
     if (code == SL_CODE_OK) {
         sl_turns_start(&d.turns);
         sl_daemon_runner_start(&d.runner, &d.loop);

@@ -57,7 +57,8 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 {
     struct sl_buf path = {0};
     *auth = (struct sl_daemon_auth){.token = NULL};
-    bool closed = options->allow_remote || options->run_processes || options->socket != NULL;
+    bool runs = options->run_processes || options->run_external; /* what clients say is run */
+    bool closed = options->allow_remote || runs || options->socket != NULL;
     if (!closed && options->token_file == NULL && options->users == NULL) {
         return SL_CODE_OK;
     }

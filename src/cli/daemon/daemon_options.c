@@ -71,8 +71,9 @@ static const struct sl_flag table[] = {
     {"--run", NULL, SL_FLAG_TEXT, AT(run), "HOW", STANDALONE,
      "simulated: jobs last as long as they say, and nothing is run; processes: the commands of "
      "their "
-     "containers are run on this machine, as the user of the daemon, and only requests with the "
-     "token are served (default: simulated)"},
+     "containers are run on this machine, as the user of the daemon; external: other programs run "
+     "them, such as kube-controller-manager with kwok. With both only requests with the token are "
+     "served (default: simulated)"},
     {"--devices", NULL, SL_FLAG_TEXT, AT(options.devices), "LIST", STANDALONE,
      "with --run processes: devices of this machine, as in nvidia.com/gpu=4; each is given to one "
      "pod "
@@ -135,7 +136,7 @@ void sl_daemon_options_help(struct sl_buf *out)
         "\n"
         "Queues jobs and admits them when there is quota: the jobs of a Kubernetes cluster or, "
         "in standalone mode,\nthose of its own API server, where jobs are simulated, or run as "
-        "processes of this machine.\n\nCluster mode:\n");
+        "processes of this machine\nor by other programs.\n\nCluster mode:\n");
     sl_flags_help(&flags, CLUSTER, out);
     sl_buf_text(out, "\nStandalone mode:\n");
     sl_flags_help(&flags, STANDALONE, out);
@@ -251,9 +252,10 @@ static enum sl_code check_mode(const struct sl_flags *flags, bool standalone, st
 static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, struct sl_error *e)
 {
     o->run_processes = strcmp(text, "processes") == 0;
-    if (!o->run_processes && strcmp(text, "simulated") != 0) {
+    o->run_external = strcmp(text, "external") == 0;
+    if (!o->run_processes && !o->run_external && strcmp(text, "simulated") != 0) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--run: \"%.64s\" is not one of simulated, processes", text);
+                            "--run: \"%.64s\" is not one of simulated, processes, external", text);
     }
     if (o->devices != NULL && !o->run_processes) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--devices: only with --run processes");

@@ -52,8 +52,8 @@ struct sl_daemon_options {
     const char *adapters; /* a directory of adapter files; NULL: none */
     bool unconfined;      /* with all rights of the user that started it */
     bool paranoid;        /* all guarantees are checked around each cycle */
-    bool
-        run_processes; /* standalone: pods are processes of this machine; else they are simulated */
+    bool run_processes;   /* standalone: pods are processes of this machine */
+    bool run_external; /* standalone: pods are made and run by other programs. Neither: simulated */
     bool run_as_submitter; /* they have the rights of the local user who made them */
     const char *devices;   /* of this machine, as RESOURCE=COUNT,...; NULL: none */
     bool standalone, show_version, show_help;

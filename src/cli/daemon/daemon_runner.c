@@ -34,6 +34,20 @@ void sl_daemon_runner_serve(struct sl_daemon_runner *r, struct sl_server_options
     }
 }
 
+void sl_daemon_runner_committed(struct sl_daemon_runner *r)
+{
+    if (r->on) {
+        (void)sl_running_committed(&r->running);
+    }
+}
+
+void sl_daemon_runner_close(struct sl_daemon_runner *r)
+{
+    if (r->on) {
+        sl_running_close(&r->running);
+    }
+}
+
 static void on_news(uv_poll_t *poll, int status, int events)
 {
     (void)status;

@@ -18,6 +18,9 @@ enum sl_code sl_daemon_runner_begin(struct sl_daemon_runner *r,
                                     const struct sl_daemon_options *options, struct sl_error *e);
 void sl_daemon_runner_open(struct sl_daemon_runner *r, struct sl_controllers *controllers,
                            const struct sl_client *client, struct sl_turns *turns);
+void sl_daemon_runner_committed(struct sl_daemon_runner *r);
+/* Before it is opened again. */
+void sl_daemon_runner_close(struct sl_daemon_runner *r);
 void sl_daemon_runner_serve(struct sl_daemon_runner *r, struct sl_server_options *o);
 void sl_daemon_runner_start(struct sl_daemon_runner *r, uv_loop_t *loop);
 void sl_daemon_runner_stop(struct sl_daemon_runner *r);

@@ -66,7 +66,9 @@ static void on_busy(uv_idle_t *handle)
         if (t->may_go_on != NULL && !t->may_go_on(t->context)) {
             return;
         }
-        if (!sl_controllers_step(t->controllers, sl_clock_now_ms())) {
+        bool more = sl_controllers_step(t->controllers, sl_clock_now_ms());
+        more = (t->deliver != NULL && t->deliver(t->context)) || more;
+        if (!more) {
             uv_idle_stop(&t->busy);
             set_timer(t);
             return;

@@ -23,8 +23,11 @@ struct sl_turns {
     uint64_t longest_ns, slow; /* the longest turn, and how many took more than a second */
     uint64_t longest_cpu_ns, longest_steps; /* the most that one turn did */
     uv_signal_t signals[SL_TURNS_SIGNALS];
-    struct sl_controllers *controllers;                 /* NULL: there are none yet */
-    bool (*may_go_on)(void *context);                   /* asked before each turn; NULL: always */
+    struct sl_controllers *controllers; /* NULL: there are none yet */
+    bool (*may_go_on)(void *context);   /* asked before each turn; NULL: always */
+    bool (*deliver)(
+        void *
+            context); /* after each, what it has staged; true: there was something. NULL: a commit does it */
     void (*signalled)(void *context, const char *name); /* may be called again */
     void (*dump)(void *context);                        /* by SIGUSR2, besides the log */
     void *context;

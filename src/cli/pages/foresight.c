@@ -182,6 +182,25 @@ static enum sl_code complete(struct sl_controllers *controllers, struct sl_json 
     return code;
 }
 
+/* Takes it. Parents of variants are not known to the engine: these are changed instead. */
+static void add_change(const struct sl_controllers *controllers, struct sl_json *change,
+                       struct sl_json *out)
+{
+    const char *verb = sl_json_has(change, "apply") ? "apply" : "delete";
+    struct sl_json *variants = sl_controllers_variants_new(controllers, sl_json_get(change, verb));
+    if (variants == NULL) {
+        sl_json_append(out, change);
+        return;
+    }
+    for (size_t i = 0; i < sl_json_len(variants); i++) {
+        struct sl_json *one = sl_json_clone(change);
+        sl_json_set(one, verb, sl_json_ref(sl_json_at(variants, i)));
+        sl_json_append(out, one);
+    }
+    sl_json_free(variants);
+    sl_json_free(change);
+}
+
 enum sl_code sl_foresight_complete(struct sl_controllers *controllers, const struct sl_json *given,
                                    struct sl_json **out, struct sl_error *e)
 {
@@ -193,9 +212,11 @@ enum sl_code sl_foresight_complete(struct sl_controllers *controllers, const str
     if (sl_json_len(given) > CHANGES_MAX) {
         return sl_error_set(e, SL_CODE_TOO_LARGE, "there may be %u changes at most", CHANGES_MAX);
     }
-    *out = given == NULL ? sl_json_new_list() : sl_json_clone(given);
-    for (size_t i = 0; i < sl_json_len(*out) && code == SL_CODE_OK; i++) {
-        code = complete(controllers, sl_json_at(*out, i), e);
+    *out = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(given) && code == SL_CODE_OK; i++) {
+        struct sl_json *change = sl_json_clone(sl_json_at(given, i));
+        code = complete(controllers, change, e);
+        add_change(controllers, change, *out);
     }
     return code;
 }

@@ -3,6 +3,7 @@
 
 /* From the object that was named to its Workload, to what the engine says of that, and what only objects know. */
 #include "cli/pages/why.h"
+#include "api/kinds/variant.h"
 #include "base/check.h"
 #include "cli/pages/visibility.h"
 #include "controllers/work/slices.h"
@@ -306,6 +307,72 @@ static struct sl_json *without_workload_new(const struct sl_pages *p, const stru
                           : "Its Workload has not been made yet; the events of the job say why");
 }
 
+/* --- parents of variants ----------------------------------------------------------------------------------------- */
+
+/* "a: what it says; b: what it says" */
+static void add_what_they_say(const struct sl_json *variants, struct sl_buf *text)
+{
+    for (size_t i = 0; i < sl_json_len(variants); i++) {
+        const struct sl_json *one = sl_json_at(variants, i);
+        sl_buf_print(text, "%s %s: %s", i == 0 ? ":" : ";", sl_json_path_text(one, "flavor", "?"),
+                     sl_json_path_text(one, "summary", ""));
+    }
+}
+
+static struct sl_json *parent_waits_new(const struct sl_json *variants)
+{
+    size_t count = sl_json_len(variants);
+    if (count == 0) {
+        return simple_new("Pending", "NoVariants", "Its variants have not been made yet");
+    }
+    char text[100];
+    (void)snprintf(text, sizeof text, "It waits until one of its %zu variant%s is admitted", count,
+                   count == 1 ? "" : "s");
+    struct sl_json *out = simple_new("Pending", "WaitingForVariants", text);
+    struct sl_buf summary = {0};
+    sl_buf_text(&summary, text);
+    add_what_they_say(variants, &summary);
+    sl_json_set_text(out, "summary", summary.data);
+    sl_buf_fini(&summary);
+    return out;
+}
+
+/* As its conditions say, of which the first that is true counts. */
+static struct sl_json *parent_new(const struct sl_json *parent, const struct sl_json *variants)
+{
+    static const char *const states[] = {"Finished", "Evicted", "Admitted"};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        const struct sl_json *c = sl_condition_find(parent, states[i]);
+        if (sl_condition_true(parent, states[i])) {
+            struct sl_json *out = simple_new(states[i], sl_json_path_text(c, "reason", ""),
+                                             sl_json_path_text(c, "message", ""));
+            copy_text(out, "since", c, "lastTransitionTime");
+            return out;
+        }
+    }
+    return parent_waits_new(variants);
+}
+
+static struct sl_json *family_new(const struct sl_pages *p, const struct sl_json *parent,
+                                  const char *names_of)
+{
+    struct sl_json *variants = sl_why_variants_new(p->engine, sl_object_uid(parent), names_of);
+    for (size_t i = 0; i < sl_json_len(variants); i++) {
+        struct sl_json *one = sl_json_at(variants, i);
+        struct sl_json *object = get(p, SL_KIND_WORKLOAD, sl_object_namespace(parent),
+                                     sl_json_path_text(one, "name", ""));
+        complete(p, one, object);
+        sl_json_free(object);
+    }
+    struct sl_json *out = parent_new(parent, variants);
+    sl_json_set_text(out, "name", sl_object_name(parent));
+    copy_text(out, "created", parent, "metadata.creationTimestamp");
+    copy_text(out, "localQueue", parent, "spec.queueName");
+    copy_text(out, "clusterQueue", sl_json_at(variants, 0), "clusterQueue");
+    sl_json_set_filled(out, "variants", variants);
+    return out;
+}
+
 /* --- from a job to its Workload ---------------------------------------------------------------------------------- */
 
 static void name_workload(enum sl_kind kind, const struct sl_json *job, char out[static NAME_SIZE])
@@ -385,7 +452,9 @@ static void serve_workload(const struct question *q, const char *kind, struct sl
     const struct sl_why_ask ask = {sl_object_namespace(workload), sl_object_name(workload),
                                    names_of};
     struct sl_json *answer = sl_why_workload_new(q->p->engine, &ask);
-    if (answer == NULL) {
+    if (answer == NULL && sl_variant_has_parent_label(workload)) {
+        answer = family_new(q->p, workload, names_of);
+    } else if (answer == NULL) {
         answer = simple_new("Pending", "NotSeen",
                             "Its Workload has just been made, and was not looked at yet");
         sl_json_set_text(answer, "name", ask.name);

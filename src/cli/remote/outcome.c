@@ -134,7 +134,7 @@ static void look_at_pods(struct waiting *f, const struct sl_json *pods)
     }
 }
 
-/* Once its Job has ended; asks anew, since of pods one may be told later than of their Job. */
+/* Once its Job has ended; asks again, since of pods one may be told later than of their Job. */
 static void look_at_last_pods(struct waiting *f)
 {
     struct sl_json *list = pods_now_new(f);

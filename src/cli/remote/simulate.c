@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "cli/common/manifest.h"
 #include "controllers/work/duration.h"
+#include "controllers/work/slices.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,13 +83,14 @@ static struct sl_json *take(struct asking *a, enum sl_kind kind, const char *ns,
 
 /* --- files --------------------------------------------------------------------------------------------- */
 
-/* As apply would: what exists is merged with it. Jobs are always another one. */
+/* As apply would: what exists is merged with it. Jobs are another one, but for those that may change while they run. */
 static enum sl_code merge(struct asking *a, enum sl_kind kind, struct sl_json **o)
 {
     struct sl_json *live = NULL;
     bool job = kind == SL_KIND_COUNT || kind == SL_KIND_JOB || kind == SL_KIND_POD ||
                kind >= SL_KIND_CUSTOM;
-    if (job || sl_object_name(*o)[0] == '\0') {
+    bool grows = kind != SL_KIND_COUNT && sl_is_elastic(*o);
+    if ((job && !grows) || sl_object_name(*o)[0] == '\0') {
         return SL_CODE_OK;
     }
     enum sl_code code = fetch(a, kind, sl_object_namespace(*o), sl_object_name(*o), &live);

@@ -262,6 +262,23 @@ static void print_rest(const struct sl_json *v, struct sl_buf *out)
     }
 }
 
+/* Of a parent: briefly, as each of them can be asked about by its name. */
+static void print_variants(const struct sl_json *v, int64_t now_ms, struct sl_buf *out)
+{
+    const struct sl_json *variants = sl_json_get(v, "variants");
+    for (size_t i = 0; i < sl_json_len(variants); i++) {
+        const struct sl_json *one = sl_json_at(variants, i);
+        const struct sl_json *remedies = sl_json_get(one, "remedies");
+        sl_buf_text(out, i == 0 ? "Variants:\n" : "");
+        sl_buf_print(out, "  %s: %s", text_of(one, "flavor"), text_of(one, "state"));
+        print_since(one, "since", now_ms, out);
+        sl_buf_print(out, ", workload/%s\n    %s\n", text_of(one, "name"), text_of(one, "summary"));
+        for (size_t j = 0; j < sl_json_len(remedies); j++) {
+            sl_buf_print(out, "    - %s\n", sl_json_text(sl_json_at(remedies, j), ""));
+        }
+    }
+}
+
 void sl_explain_print(const struct sl_json *explanation, int64_t now_ms, struct sl_buf *out)
 {
     SL_PRE(explanation != NULL && out != NULL);
@@ -269,6 +286,7 @@ void sl_explain_print(const struct sl_json *explanation, int64_t now_ms, struct 
     print_queues(explanation, out);
     print_checks(explanation, out);
     print_held(explanation, out);
+    print_variants(explanation, now_ms, out);
     print_limits(explanation, now_ms, out);
     print_flavors(explanation, out);
     print_nodes(explanation, now_ms, out);

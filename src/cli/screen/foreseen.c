@@ -38,6 +38,8 @@ static const struct unknown {
     {"DoesNotFit", "not unless something changes", "it does not fit unless something changes",
      true},
     {"JobEnds", "not before its job ends", "its job ends before", true},
+    {"PreemptionGated", "not before its preemption gate opens", "its preemption gate is closed",
+     false},
     {"NotQueued", "not while it is in no active queue", "it is in no active queue", true},
     {"Horizon", "later than was looked ahead", "it is later than was looked ahead", false},
     {"CutShort", "later than could be computed", "it is later than could be computed", false},

@@ -3,6 +3,7 @@
 
 /* Following Workloads and their ProvisioningRequests. */
 #include "controllers/checks/provisioning.h"
+#include "api/kinds/variant.h"
 #include "base/check.h"
 #include "controllers/checks/admission_checks.h"
 #include "controllers/checks/provisioning_state.h"
@@ -441,7 +442,8 @@ static void observe_workload(struct sl_provisioning *p, const struct sl_json *wo
 {
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(workload), sl_object_name(workload), key);
-    bool has_checks = !deleted && sl_json_len(sl_json_path(workload, "status.admissionChecks")) > 0;
+    bool has_checks = !deleted && !sl_variant_has_parent_label(workload) &&
+                      sl_json_len(sl_json_path(workload, "status.admissionChecks")) > 0;
     if (has_checks) {
         (void)know(p, key);
     } else if (sl_json_len(names_of(p, key)) == 0) {

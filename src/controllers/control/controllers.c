@@ -516,6 +516,14 @@ enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **obje
     return code;
 }
 
+struct sl_json *sl_controllers_variants_new(const struct sl_controllers *c,
+                                            const struct sl_json *workload)
+{
+    SL_PRE(c != NULL);
+    bool is = strcmp(sl_json_path_text(workload, "kind", ""), "Workload") == 0;
+    return is ? sl_variants_wish_new(&c->variants, workload, sl_clock_now_ms()) : NULL;
+}
+
 void sl_controllers_log_state(const struct sl_controllers *c)
 {
     SL_PRE(c != NULL);

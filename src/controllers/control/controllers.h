@@ -66,6 +66,9 @@ struct sl_controllers_run {
 };
 enum sl_code sl_controllers_wish(struct sl_controllers *c, struct sl_json **object,
                                  struct sl_controllers_run *run, struct sl_error *e);
+/* Of a parent of variants: those that it has, or would get; they are what comes to the engine. NULL: of any other Workload. */
+struct sl_json *sl_controllers_variants_new(const struct sl_controllers *c,
+                                            const struct sl_json *workload);
 /* What is going on, into the log: state_log.h. */
 void sl_controllers_log_state(const struct sl_controllers *c);
 #endif

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "controllers/jobs/job_refs.h"
 #include "controllers/jobs/job_steps.h"
+#include "controllers/work/job_children.h"
+#include "controllers/work/slices.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +93,69 @@ static enum sl_code find_queue(const struct sl_jobs_of *of, const struct sl_json
     return SL_CODE_OK;
 }
 
+/* --- of an elastic job that is there ---------------------------------------------------------------- */
+
+static void read_slices(const struct sl_jobs_of *of, const struct sl_json *job, struct sl_slices *s)
+{
+    size_t cursor = 0;
+    const char *uid, *key;
+    const struct sl_client *client = of->work.client;
+    while (sl_is_elastic(job) &&
+           sl_job_children_next(of->all->slices, sl_object_uid(job), &cursor, &uid, &key)) {
+        struct sl_key at;
+        struct sl_json *wl = NULL;
+        if (sl_key_parse(key, &at) &&
+            client->get(client->self, SL_KIND_WORKLOAD, at.ns, at.name, &wl, NULL) == SL_CODE_OK) {
+            sl_slices_add(s, wl);
+        }
+    }
+    sl_slices_settle(s);
+}
+
+static void count_generation(struct sl_json *object)
+{
+    sl_json_set_int(sl_json_path_make(object, "metadata"), "generation",
+                    sl_object_generation(object) + 1);
+}
+
+/* What the job's controller would do to its slices: one of them gets other numbers of pods, or the new Workload waits to take the
+ * place of the one that the job runs by. */
+static void make_slice(const struct sl_framework *f, struct sl_json *job,
+                       const struct sl_pod_sets *sets, const struct sl_slices *s,
+                       struct sl_json **workload)
+{
+    enum sl_scale scale = sl_scale_of(sets, s->holder);
+    bool grows = scale == SL_SCALE_UP && sl_condition_true(s->holder, "QuotaReserved");
+    const struct sl_json *known = grows ? s->next : s->holder;
+    if (scale == SL_SCALE_OTHER) {
+        return; /* as of any job */
+    }
+    if (known != NULL) {
+        sl_json_free(*workload);
+        *workload = sl_workload_scaled_new(known, sets);
+        count_generation(*workload);
+        return;
+    }
+    count_generation(job);
+    sl_slice_make(f, *workload, job, s->holder);
+    sl_slice_take_templates(*workload, s->holder);
+}
+
+static void make(const struct sl_jobs_of *of, const struct sl_framework *f, struct sl_json *job,
+                 const struct sl_workload_plan *plan, int64_t now_ms, struct sl_json **workload)
+{
+    struct sl_slices slices = {0};
+    *workload = sl_framework_workload_new(of->f, job, plan);
+    read_slices(of, job, &slices);
+    if (slices.holder != NULL) {
+        make_slice(f, job, plan->sets, &slices, workload);
+    }
+    if (sl_object_uid(*workload)[0] == '\0') {
+        sl_job_wish_complete(*workload, now_ms);
+    }
+    sl_slices_fini(&slices);
+}
+
 enum sl_code sl_job_wish_new(struct sl_jobs *j, enum sl_kind kind, struct sl_json *job,
                              int64_t now_ms, struct sl_json **workload, struct sl_error *e)
 {
@@ -112,8 +177,7 @@ enum sl_code sl_job_wish_new(struct sl_jobs *j, enum sl_kind kind, struct sl_jso
     code = code == SL_CODE_OK ? find_queue(of, job, &plan.queue, e) : code;
     code = code == SL_CODE_OK ? find_priority(of, &bound.f, job, &plan.priority, e) : code;
     if (code == SL_CODE_OK) {
-        *workload = sl_framework_workload_new(of->f, job, &plan);
-        sl_job_wish_complete(*workload, now_ms);
+        make(of, &bound.f, job, &plan, now_ms, workload);
     }
     sl_pod_sets_fini(&sets);
     sl_job_refs_end(&bound);

@@ -241,6 +241,16 @@ static size_t match_role(struct sl_members *m, const struct sl_json *pod_set)
     return seen < want ? seen : want;
 }
 
+/* Is one that counts not in it? A prebuilt one was made for others then. */
+static bool lacks_some(const struct sl_members *m)
+{
+    bool lacks = false;
+    for (size_t i = 0; i < m->count && !lacks; i++) {
+        lacks = m->at[i].fate != SL_FATE_KEPT && sl_podjob_counts(m->at[i].object);
+    }
+    return lacks && sl_job_prebuilt(m->at[0].object) != NULL && !serves(m);
+}
+
 static bool match(struct sl_members *m, const struct sl_json *wl)
 {
     const struct sl_json *sets = sl_json_path(wl, "spec.podSets");
@@ -253,7 +263,7 @@ static bool match(struct sl_members *m, const struct sl_json *wl)
     for (size_t i = 0; i < sl_json_len(sets); i++) {
         kept += match_role(m, sl_json_at(sets, i));
     }
-    return kept > 0;
+    return kept > 0 && !lacks_some(m);
 }
 
 const struct sl_composition sl_pod_composition = {.mark = SL_GROUP_WORKLOAD,

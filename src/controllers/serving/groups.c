@@ -38,11 +38,20 @@ static bool is_group(const struct sl_json *wl)
     return mark != NULL && strcmp(mark, "true") == 0;
 }
 
-/* Kueue's name for it; that of a single group was made without the parent's uid before 0.18, and one that is there is
- * kept. */
-static void name_of(const struct groups *g, int64_t index, char out[static NAME_SIZE])
+static bool is_there(const struct groups *g, const char *name, bool whatever)
 {
     bool absent;
+    struct sl_json *wl =
+        sl_reconciler_get(g->v->r, SL_KIND_WORKLOAD, sl_object_namespace(g->v->job), name, &absent);
+    bool is = wl != NULL && (whatever || is_group(wl));
+    sl_json_free(wl);
+    return is;
+}
+
+/* Kueue's name for it; that of a single group was made without the parent's uid before 0.18, and one that is there is
+ * kept where there is none of today's name. */
+static void name_of(const struct groups *g, int64_t index, char out[static NAME_SIZE])
+{
     struct sl_buf whole = {0};
     const struct sl_json *parent = g->v->job;
     sl_buf_text(&whole, sl_object_name(parent));
@@ -50,15 +59,12 @@ static void name_of(const struct groups *g, int64_t index, char out[static NAME_
         sl_buf_print(&whole, "-%lld", (long long)index);
     }
     sl_framework_workload_name(g->v->f, whole.data, sl_object_uid(parent), out);
-    if (!g->v->f->grouping->indexed) {
+    if (!g->v->f->grouping->indexed && !is_there(g, out, true)) {
         char old[NAME_SIZE];
         sl_framework_workload_name(g->v->f, whole.data, "", old);
-        struct sl_json *wl =
-            sl_reconciler_get(g->v->r, SL_KIND_WORKLOAD, sl_object_namespace(parent), old, &absent);
-        if (wl != NULL && is_group(wl)) {
+        if (is_there(g, old, false)) {
             memcpy(out, old, NAME_SIZE);
         }
-        sl_json_free(wl);
     }
     sl_buf_fini(&whole);
 }

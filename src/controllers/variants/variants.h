@@ -15,7 +15,7 @@ struct sl_variants {
     struct sl_engine *engine;
     struct sl_reconciler parents;
     struct sl_job_children *variants; /* of each parent, by its uid */
-    struct sl_map *generations; /* of ClusterQueues, when their Workloads were last looked at */
+    struct sl_map *generations;       /* of queues, when their Workloads were last looked at */
 };
 
 void sl_variants_init(struct sl_variants *v, bool on, const struct sl_client *client,
@@ -23,4 +23,7 @@ void sl_variants_init(struct sl_variants *v, bool on, const struct sl_client *cl
 void sl_variants_fini(struct sl_variants *v);
 void sl_variants_observe(struct sl_variants *v, enum sl_kind kind, const struct sl_json *object,
                          bool deleted);
+/* The variants that this Workload has, or would be given if it were new. NULL: it is no parent. The caller frees the list. */
+struct sl_json *sl_variants_wish_new(const struct sl_variants *v, const struct sl_json *workload,
+                                     int64_t now_ms);
 #endif

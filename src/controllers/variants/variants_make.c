@@ -10,10 +10,11 @@
 
 #define NAME_SIZE 254
 
-bool sl_family_label_parent(struct sl_family *f)
+bool sl_family_label_parent(struct sl_family *f, bool on)
 {
     struct sl_json *patch = sl_json_new_map();
-    sl_json_set_text(sl_json_path_make(patch, "metadata.labels"), SL_LABEL_PARENT, "true");
+    sl_json_set(sl_json_path_make(patch, "metadata.labels"), SL_LABEL_PARENT,
+                on ? sl_json_new_text("true") : sl_json_new_null());
     struct sl_write w =
         sl_reconciler_write_of(SL_VERB_PATCH_MERGE, SL_KIND_WORKLOAD, f->parent, patch);
     sl_reconciler_write(f->r, &w, NULL);
@@ -56,7 +57,7 @@ static void add_gate(struct sl_json *spec)
     sl_json_append(sl_json_get(spec, "preemptionGates"), gate);
 }
 
-static struct sl_json *variant_new(const struct sl_family *f, const char *flavor)
+struct sl_json *sl_family_variant_new(const struct sl_family *f, const char *flavor)
 {
     char name[NAME_SIZE];
     print_name(f, flavor, name);
@@ -79,14 +80,16 @@ static struct sl_json *variant_new(const struct sl_family *f, const char *flavor
     return o;
 }
 
+/* Not before all fit into a family beside those that are leaving. */
 bool sl_family_make(struct sl_family *f)
 {
     bool made = false;
-    for (size_t i = 0; i < f->flavor_count; i++) {
+    size_t spare = SL_VARIANT_FLAVORS_MAX - f->flavor_count;
+    for (size_t i = 0; i < f->flavor_count && f->leaving_count <= spare; i++) {
         if (f->variants[i] != NULL || sl_condition_true(f->parent, "Finished")) {
             continue;
         }
-        struct sl_json *o = variant_new(f, f->flavors[i]);
+        struct sl_json *o = sl_family_variant_new(f, f->flavors[i]);
         struct sl_note note = {
             .kind = SL_KIND_WORKLOAD, .about = f->parent, .reason = "CreatedVariant"};
         (void)snprintf(note.message, sizeof note.message, "Variant Workload \"%s/%.253s\" created",
@@ -106,13 +109,45 @@ bool sl_family_drop_stale(struct sl_family *f)
         const char *flavor = sl_object_annotation(f->stale[i], SL_ANNOTATION_ALLOWED_FLAVORS);
         struct sl_note note = {
             .kind = SL_KIND_WORKLOAD, .about = f->parent, .reason = "DeletedVariant"};
-        (void)snprintf(
-            note.message, sizeof note.message,
-            "Variant Workload \"%.200s\" deleted; flavor \"%.200s\" no longer in ClusterQueue",
-            sl_object_name(f->stale[i]), flavor == NULL ? "" : flavor);
+        (void)snprintf(note.message, sizeof note.message,
+                       "Variant Workload \"%.200s\" deleted; flavor \"%.200s\" no longer in "
+                       "ClusterQueue, or the parent changed",
+                       sl_object_name(f->stale[i]), flavor == NULL ? "" : flavor);
         struct sl_write w =
             sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, f->stale[i], NULL);
         sl_reconciler_write(f->r, &w, &note);
     }
     return f->stale_count > 0;
+}
+
+static bool passes(struct sl_json *patch, const char *field, const struct sl_json *from,
+                   const struct sl_json *to)
+{
+    const struct sl_json *wanted = sl_json_get(sl_json_get(from, "spec"), field);
+    if (sl_json_equal(wanted, sl_json_get(sl_json_get(to, "spec"), field))) {
+        return false;
+    }
+    sl_json_set(sl_json_path_make(patch, "spec"), field,
+                wanted == NULL ? sl_json_new_null() : sl_json_clone(wanted));
+    return true;
+}
+
+/* It may change at any time. */
+bool sl_family_pass_priority(struct sl_family *f)
+{
+    bool written = false;
+    for (size_t i = 0; i < f->flavor_count; i++) {
+        struct sl_json *patch = sl_json_new_map();
+        bool priority = passes(patch, "priority", f->parent, f->variants[i]);
+        bool class = passes(patch, "priorityClassRef", f->parent, f->variants[i]);
+        if (f->variants[i] != NULL && !sl_condition_true(f->variants[i], "Finished") &&
+            (priority || class)) {
+            struct sl_write w = sl_reconciler_write_of(SL_VERB_PATCH_MERGE, SL_KIND_WORKLOAD,
+                                                       f->variants[i], patch);
+            sl_reconciler_write(f->r, &w, NULL);
+            written = true;
+        }
+        sl_json_free(patch);
+    }
+    return written;
 }

@@ -228,14 +228,57 @@ static bool pass_pods_ready(struct sl_family *f, const struct sl_json *variant)
     return true;
 }
 
+/* Pods that have ended and are not needed again. */
+static bool pass_reclaimable(struct sl_family *f, const struct sl_json *variant)
+{
+    static const char path[] = "status.reclaimablePods";
+    const struct sl_json *says = sl_json_path(f->parent, path);
+    if (says == NULL || sl_json_equal(says, sl_json_path(variant, path))) {
+        return false;
+    }
+    struct sl_json *status;
+    struct sl_json *o = copy_new(variant, &status);
+    sl_json_set(status, "reclaimablePods", sl_json_clone(says));
+    write_status(f, o);
+    return true;
+}
+
+/* What the job is started with: flavors, nodes, and what the checks add to its pods. False: the status has it already. */
+static bool copy_admission(struct sl_json *status, const struct sl_json *variant)
+{
+    static const char *const fields[] = {"admission", "admissionChecks"};
+    bool changed = false;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const struct sl_json *now = sl_json_get(sl_json_get(variant, "status"), fields[i]);
+        if (now != NULL && !sl_json_equal(now, sl_json_get(status, fields[i]))) {
+            sl_json_set(status, fields[i], sl_json_clone(now));
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* Nodes that have failed were replaced, as the variant says. */
+static bool renew_admission(struct sl_family *f, const struct sl_json *variant)
+{
+    struct sl_json *status;
+    struct sl_json *o = copy_new(f->parent, &status);
+    if (!copy_admission(status, variant)) {
+        sl_json_free(o);
+        return false;
+    }
+    write_status(f, o);
+    return true;
+}
+
 static bool admit_parent(struct sl_family *f, const struct sl_json *variant)
 {
     struct sl_json *status;
     struct sl_json *o = copy_new(f->parent, &status);
     char text[400];
-    sl_json_set(status, "admission", sl_json_clone(sl_json_path(variant, "status.admission")));
+    (void)copy_admission(status, variant);
     (void)snprintf(text, sizeof text, "Quota reserved in ClusterQueue %.253s",
-                   sl_object_name(f->cluster_queue));
+                   sl_json_path_text(variant, "status.admission.clusterQueue", ""));
     set(f, o, "QuotaReserved", true, "QuotaReserved", text);
     (void)snprintf(text, sizeof text, "The variant %.253s is admitted", sl_object_name(variant));
     set(f, o, "Admitted", true, "Admitted", text);
@@ -262,7 +305,9 @@ bool sl_family_pass_status(struct sl_family *f)
         return false;
     }
     if (is(f->parent, "QuotaReserved")) {
-        return !is(f->parent, "Evicted") && pass_pods_ready(f, variant);
+        return !is(f->parent, "Evicted") &&
+               (renew_admission(f, variant) || pass_reclaimable(f, variant) ||
+                pass_pods_ready(f, variant));
     }
     return admit_parent(f, variant);
 }

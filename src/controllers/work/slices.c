@@ -14,12 +14,6 @@
 
 /* --- one slice ----------------------------------------------------------------------------------------- */
 
-bool sl_is_elastic(const struct sl_json *object)
-{
-    const char *text = sl_object_annotation(object, SL_ANNOTATION_ELASTIC);
-    return text != NULL && strcmp(text, "true") == 0;
-}
-
 const char *sl_slice_name(const struct sl_json *wl)
 {
     const char *name = sl_object_annotation(wl, SL_ANNOTATION_SLICE);

@@ -6,16 +6,14 @@
  * annotation. All slices in such a row, and their pods, name the first of them. Pure functions over objects. */
 #ifndef SL_CONTROLLERS_SLICES_H
 #define SL_CONTROLLERS_SLICES_H
+#include "api/kinds/elastic.h"
 #include "controllers/work/framework.h"
 #include "controllers/work/template.h"
 
-#define SL_ANNOTATION_ELASTIC "kueue.x-k8s.io/elastic-job"
 #define SL_ANNOTATION_REPLACES "kueue.x-k8s.io/workload-slice-replacement-for"
 #define SL_GATE_ELASTIC "kueue.x-k8s.io/elastic-job" /* of pods, until they have quota */
 #define SL_REASON_REPLACED "WorkloadSliceReplaced"
 
-/* Is the job, or Workload, marked as elastic? */
-bool sl_is_elastic(const struct sl_json *object);
 /* The name of the first slice in a row: its own where it says no other; lent. */
 const char *sl_slice_name(const struct sl_json *wl);
 /* Does the first replace the second? */

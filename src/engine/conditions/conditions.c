@@ -377,6 +377,24 @@ uint32_t sl_condition_unadmitted(const struct sl_workload *record)
                                                             : UNADMITTED_BY_CHECKS;
 }
 
+uint32_t sl_condition_unadmitted_said(const struct sl_json *object)
+{
+    const char *reason =
+        sl_json_path_text(sl_condition_find(object, "QuotaReserved"), "reason", "");
+    if (sl_condition_true(object, "Admitted") || sl_condition_true(object, "Finished")) {
+        return 0;
+    }
+    if (sl_condition_true(object, "QuotaReserved")) {
+        return UNADMITTED_BY_CHECKS;
+    }
+    for (uint32_t i = 0; i < sizeof pending_texts / sizeof pending_texts[0]; i++) {
+        if (pending_texts[i] != NULL && strcmp(pending_texts[i], reason) == 0) {
+            return UNADMITTED_PENDING + i;
+        }
+    }
+    return UNADMITTED_PENDING + SL_PENDING_EVALUATION;
+}
+
 void sl_condition_unadmitted_texts(uint32_t why, const char **reason, const char **cause)
 {
     SL_PRE(why > 0 && why < SL_UNADMITTED_COUNT);

@@ -45,6 +45,8 @@ const char *sl_condition_decision_reason(const struct sl_workload *record,
 /* Why it is not admitted, as its conditions Admitted and QuotaReserved say: 0 = it is, or has finished. */
 #define SL_UNADMITTED_COUNT (SL_PENDING_DEACTIVATED + 4u) /* the last of the reasons to wait */
 uint32_t sl_condition_unadmitted(const struct sl_workload *record);
+/* The same of a Workload that has no record; without a reason that is known nothing was decided yet. */
+uint32_t sl_condition_unadmitted_said(const struct sl_json *object);
 /* Of one that is not 0; the cause is "" where quota is reserved. */
 void sl_condition_unadmitted_texts(uint32_t why, const char **reason, const char **cause);
 

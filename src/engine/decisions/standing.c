@@ -208,8 +208,8 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_qnode_entry *n = g->qnodes[e->queue->cluster_queue];
     bool outsider = !namespace_taken(g, n, e->queue->ns);
-    if (sl_family_waits_for_label(g, id)) {
-        detach(g, id, now_ms); /* until it has the label of those that do */
+    if (sl_family_keeps_out(g, id)) {
+        detach(g, id, now_ms);
         return;
     }
     update_checks(g, id, n, now_ms);

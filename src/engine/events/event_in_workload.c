@@ -537,7 +537,7 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
-    if (sl_family_is_parent(g, object)) {
+    if (sl_family_stays_out(g, object)) {
         sl_event_workload_gone(g, object, now_ms);
         return SL_CODE_OK;
     }

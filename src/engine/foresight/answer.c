@@ -5,6 +5,7 @@
 #include "engine/foresight/answer.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/conditions/conditions.h"
 #include "kernel/commit/place.h"
 #include <string.h>
 
@@ -94,6 +95,9 @@ static const char *why_not(const struct writing *w, sl_workload_id id)
     if (place != SL_PLACE_HEAP && place != SL_PLACE_INADMISSIBLE && place != SL_PLACE_HOLDING) {
         return "NotQueued";
     }
+    if (sl_condition_preemption_gated(&sl_workloads[id])) {
+        return "PreemptionGated";
+    }
     switch (w->end) {
     case SL_FORWARD_HORIZON:
     case SL_FORWARD_ENOUGH:
@@ -129,6 +133,9 @@ static struct sl_json *row_new(const struct writing *w, sl_workload_id id,
     struct sl_json *row = named_new(w->f->g, id);
     sl_json_set_text(row, "localQueue", w->f->g->workloads[id].queue->name);
     sl_json_set_text(row, "clusterQueue", sl_engine_queue_of(w->f->g, id));
+    if (w->f->g->workloads[id].variant_flavor != NULL) {
+        sl_json_set_text(row, "flavor", w->f->g->workloads[id].variant_flavor);
+    }
     set_start(w, row, id, fate);
     return row;
 }

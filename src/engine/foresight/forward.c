@@ -10,6 +10,7 @@
 #include "engine/decisions/standing.h"
 #include "engine/foresight/admitted.h"
 #include "engine/records/event_in.h"
+#include "engine/requests/families.h"
 #include "policy/requests/requests.h"
 #include <string.h>
 
@@ -305,16 +306,25 @@ static void finish(struct sl_forward *f, sl_workload_id id)
     sl_standing_update(f->g, id, f->now_ms);
 }
 
+static void end_with_job(struct sl_forward *f, sl_workload_id id)
+{
+    if (sl_workloads[id].phase != SL_PHASE_FINISHED) {
+        fate_of(f, id)->job_ended = true;
+        finish(f, id);
+    }
+}
+
 static void end_job(struct sl_forward *f, sl_workload_id id)
 {
     *rests_of(f, id) |= SL_RESTS_ON(sl_run_time_of(f->g, id).basis);
     finish(f, id);
     for (sl_workload_id slice = sl_slice_next(f->g, id, SL_NO_ID); slice != SL_NO_ID;
-         slice = sl_slice_next(f->g, id, slice)) {
-        if (sl_workloads[slice].phase != SL_PHASE_FINISHED) { /* it waits to be the job's next */
-            fate_of(f, slice)->job_ended = true;
-            finish(f, slice);
-        }
+         slice = sl_slice_next(f->g, id, slice)) { /* it waits to be the job's next */
+        end_with_job(f, slice);
+    }
+    for (sl_workload_id other = sl_family_next(f->g, id, SL_NO_ID); other != SL_NO_ID;
+         other = sl_family_next(f->g, id, other)) { /* it was tried for the same job */
+        end_with_job(f, other);
     }
 }
 

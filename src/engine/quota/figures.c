@@ -3,6 +3,7 @@
 
 /* Figures for metrics: of each queue, and of all. */
 #include "base/check.h"
+#include "engine/quota/parent_figures.h"
 #include "engine/quota/tallies.h"
 #include "engine/state.h"
 #include "kernel/lifecycle/second_pass.h"
@@ -30,6 +31,17 @@ static uint32_t in_turn(const struct sl_engine *g, const struct sl_local_queue *
     return count;
 }
 
+/* Of one of the two. */
+static uint32_t parents_finished(const struct sl_engine *g, const struct sl_local_queue *q,
+                                 sl_qnode_id qnode)
+{
+    if (g->parents == NULL) {
+        return 0;
+    }
+    return q != NULL ? sl_parent_figures_local(g, q, SL_PARENT_FINISHED)
+                     : sl_parent_figures_cluster(g, qnode, SL_PARENT_FINISHED);
+}
+
 /* In a ClusterQueue that is stopped or cannot be used nobody's turn comes. */
 static bool cluster_queue_figures(const struct sl_engine *g, const char *name,
                                   struct sl_queue_figures *out)
@@ -45,7 +57,7 @@ static bool cluster_queue_figures(const struct sl_engine *g, const char *name,
         .inadmissible = n->tally.pending > active ? n->tally.pending - active : 0,
         .reserving = n->tally.reserving,
         .admitted = n->tally.admitted,
-        .finished = n->tally.finished,
+        .finished = n->tally.finished + parents_finished(g, NULL, qnode),
         .open = n->active,
         .deleting = n->deleting,
         .preemption_skips = n->contests.skips,
@@ -65,12 +77,13 @@ static bool local_queue_figures(const struct sl_engine *g, const char *ns, const
     bool open = q->cluster_queue != SL_NO_ID && g->qnodes[q->cluster_queue]->active;
     uint32_t pending = q->stop == SL_STOP_NONE ? q->tally.pending : 0;
     uint32_t active = open && pending > 0 ? in_turn(g, q) : 0;
-    *out = (struct sl_queue_figures){.active = active,
-                                     .inadmissible = pending > active ? pending - active : 0,
-                                     .reserving = q->tally.reserving,
-                                     .admitted = q->tally.admitted,
-                                     .finished = q->tally.finished,
-                                     .open = open && q->stop == SL_STOP_NONE};
+    *out =
+        (struct sl_queue_figures){.active = active,
+                                  .inadmissible = pending > active ? pending - active : 0,
+                                  .reserving = q->tally.reserving,
+                                  .admitted = q->tally.admitted,
+                                  .finished = q->tally.finished + parents_finished(g, q, SL_NO_ID),
+                                  .open = open && q->stop == SL_STOP_NONE};
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/quota/tallies.h"
 #include "engine/quota/waiting.h"
 #include "engine/state.h"
+#include "kernel/commit/variants.h"
 #include "kernel/ledger/ledger.h"
 
 static void touch(struct sl_engine *g, struct sl_touched t)
@@ -76,8 +77,8 @@ static enum sl_standing standing_of(sl_workload_id id)
     if (sl_lifecycle_holds_quota(id)) {
         return w->was_admitted ? SL_STANDING_ADMITTED : SL_STANDING_RESERVING;
     }
-    if (w->phase == SL_PHASE_FINISHED) {
-        return SL_STANDING_FINISHED;
+    if (w->phase == SL_PHASE_FINISHED && sl_variants_family(id) == SL_NO_ID) {
+        return SL_STANDING_FINISHED; /* of variants it is their parent that counts */
     }
     return w->phase == SL_PHASE_PENDING && sl_lifecycle_admissible(id) ? SL_STANDING_PENDING
                                                                        : SL_STANDING_NONE;

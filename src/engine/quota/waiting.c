@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "engine/conditions/conditions.h"
 #include "engine/figures.h"
+#include "engine/quota/parent_figures.h"
 #include "engine/quota/tallies.h"
 #include "engine/state.h"
 #include "policy/queues/fronts.h"
@@ -111,7 +112,7 @@ void sl_waiting_update(struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
-    uint32_t why = sl_condition_unadmitted(&sl_workloads[id]);
+    uint32_t why = e->family != 0 ? 0 : sl_condition_unadmitted(&sl_workloads[id]);
     sl_qnode_id at = place_of(g, e->queue);
     if (why == e->unadmitted && at == e->unadmitted_at) {
         return;
@@ -142,9 +143,12 @@ void sl_engine_unadmitted(const struct sl_engine *g, enum sl_kind kind, const ch
         return;
     }
     const struct sl_tally *t = local ? &q->tally : &g->qnodes[at]->tally;
-    for (uint32_t why = 1; t->unadmitted != NULL && why < SL_UNADMITTED_COUNT; why++) {
+    for (uint32_t why = 1; why < SL_UNADMITTED_COUNT; why++) {
+        uint32_t parents =
+            local ? sl_parent_figures_local(g, q, why) : sl_parent_figures_cluster(g, at, why);
         struct sl_unadmitted u = {.cluster_queue = g->qnodes[at]->name,
-                                  .count = t->unadmitted[why]};
+                                  .count =
+                                      parents + (t->unadmitted == NULL ? 0 : t->unadmitted[why])};
         if (u.count > 0) {
             sl_condition_unadmitted_texts(why, &u.reason, &u.cause);
             visit(context, &u);

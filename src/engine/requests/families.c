@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/requests/families.h"
+#include "api/kinds/elastic.h"
 #include "api/kinds/variant.h"
 #include "base/buf.h"
 #include "base/check.h"
@@ -90,7 +91,8 @@ void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json
     sl_family_update(g, id, now_ms);
 }
 
-/* Where nothing says which flavor it is a variant of, or its queue lacks that, it comes last. */
+/* Of 17 the last one is out of its family, and so is not tried (sl_family_keeps_out): else it could get quota beside another.
+ * Where nothing says which flavor it is a variant of, or its queue lacks that, it comes last. */
 void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     SL_PRE(g != NULL);
@@ -107,6 +109,19 @@ void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
         sl_call(g, now_ms, variant, .workload = id, .family = family, .rank = rank) != SL_OK) {
         sl_expect(g, now_ms, variant, .workload = id, .family = SL_NO_ID, .rank = 0);
     }
+}
+
+sl_workload_id sl_family_next(const struct sl_engine *g, sl_workload_id id, sl_workload_id last)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    uint32_t family = g->workloads[id].family;
+    sl_workload_id next = last == SL_NO_ID ? 0 : last + 1;
+    for (; family != 0 && next < g->workload_cap; next++) {
+        if (next != id && g->workloads[next].uid != NULL && g->workloads[next].family == family) {
+            return next;
+        }
+    }
+    return SL_NO_ID;
 }
 
 void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -161,6 +176,9 @@ bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object
     if (sl_variant_has_parent_label(object) || sl_condition_true(object, "QuotaReserved")) {
         return sl_variant_has_parent_label(object);
     }
+    if (g->settings.elastic_jobs && sl_is_elastic(object)) {
+        return false;
+    }
     struct sl_buf key = {0};
     sl_buf_print(&key, "%s/%s", sl_object_namespace(object),
                  sl_json_path_text(object, "spec.queueName", ""));
@@ -169,12 +187,24 @@ bool sl_family_is_parent(const struct sl_engine *g, const struct sl_json *object
     return is;
 }
 
-bool sl_family_waits_for_label(const struct sl_engine *g, sl_workload_id id)
+bool sl_family_stays_out(const struct sl_engine *g, const struct sl_json *object)
+{
+    SL_PRE(g != NULL);
+    bool left_behind = !g->settings.concurrent_admission && sl_variant_parent(object) != NULL &&
+                       sl_object_annotation(object, SL_ANNOTATION_ALLOWED_FLAVORS) != NULL;
+    return left_behind || sl_family_is_parent(g, object);
+}
+
+bool sl_family_keeps_out(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
-    return e->family == 0 && sl_workloads[id].phase == SL_PHASE_PENDING &&
-           has_variants(g, e->queue);
+    if (sl_workloads[id].phase != SL_PHASE_PENDING) {
+        return false;
+    }
+    bool elastic = e->pod_set_count > 0 && e->pod_sets[0].elastic;
+    return e->family == 0 ? !elastic && has_variants(g, e->queue)
+                          : sl_variants_family(id) == SL_NO_ID;
 }
 
 bool sl_engine_admits_concurrently(const struct sl_engine *g)

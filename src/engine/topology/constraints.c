@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
+#include "api/kinds/elastic.h"
 #include "engine/topology/constraints.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -68,12 +69,6 @@ static bool granted_topology(const struct sl_admission *admission, const struct 
            sl_json_has(item, "delayedTopologyRequest");
 }
 
-static bool is_elastic(const struct sl_engine *g, const struct sl_json *workload)
-{
-    const char *mark = sl_object_annotation(workload, "kueue.x-k8s.io/elastic-job");
-    return g->settings.elastic_jobs && mark != NULL && strcmp(mark, "true") == 0;
-}
-
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload)
 {
@@ -81,7 +76,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
     const struct sl_json *list = sl_json_path(workload, "spec.podSets");
     struct sl_pod_set *old = e->pod_sets;
     uint32_t old_count = e->pod_set_count;
-    bool elastic = is_elastic(g, workload);
+    bool elastic = g->settings.elastic_jobs && sl_is_elastic(workload);
     e->pod_set_count = (uint32_t)sl_json_len(list);
     e->pod_sets = sl_mem_new(e->pod_set_count + 1u, sizeof *e->pod_sets);
     for (uint32_t i = 0; i < e->pod_set_count; i++) {

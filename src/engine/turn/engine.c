@@ -3,6 +3,7 @@
 
 /* Opening and closing, and the doors through which objects come in. */
 #include "engine/engine.h"
+#include "engine/parents.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
@@ -18,6 +19,7 @@
 #include "engine/events/restand.h"
 #include "engine/records/tenants.h"
 #include "engine/journal/pack.h"
+#include "engine/quota/parent_figures.h"
 #include "engine/quota/quotas.h"
 #include "engine/decisions/slices.h"
 #include "engine/decisions/standing.h"
@@ -111,6 +113,7 @@ void sl_engine_close(struct sl_engine *g)
     }
     sl_map_free_with(g->namespaces, sl_json_free_value);
     sl_map_free(g->run_times);
+    sl_parent_figures_fini(g);
     sl_slice_fini(g);
     for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
         sl_mem_free(g->touched[i].key);
@@ -168,6 +171,23 @@ static enum sl_code take_node(struct sl_engine *g, enum sl_kind kind, const stru
     return code;
 }
 
+static enum sl_code take_workload(struct sl_engine *g, const struct sl_json *object, int64_t now_ms,
+                                  struct sl_error *e)
+{
+    if (g->settings.concurrent_admission) {
+        sl_parent_figures_take(g, object, sl_engine_is_parent(g, object));
+    }
+    return sl_event_from_workload(g, object, now_ms, e);
+}
+
+static void lose_workload(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
+{
+    if (g->settings.concurrent_admission) {
+        sl_parent_figures_take(g, object, false);
+    }
+    sl_event_workload_gone(g, object, now_ms);
+}
+
 /* What becomes part of the core under its name, and leaves it. */
 static const struct {
     enum sl_kind kind;
@@ -178,7 +198,7 @@ static const struct {
     {SL_KIND_COHORT, sl_event_from_cohort, sl_event_cohort_gone},
     {SL_KIND_CLUSTER_QUEUE, sl_event_from_cluster_queue, sl_event_cluster_queue_gone},
     {SL_KIND_LOCAL_QUEUE, sl_event_from_local_queue, sl_event_local_queue_gone},
-    {SL_KIND_WORKLOAD, sl_event_from_workload, sl_event_workload_gone},
+    {SL_KIND_WORKLOAD, take_workload, lose_workload},
 };
 
 static enum sl_code take_member(struct sl_engine *g, enum sl_kind kind,

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What is to be written for a decision, and what follows from how that has ended (docs/internals/writes.md). */
+#include "api/kinds/elastic.h"
 #include "base/check.h"
 #include "engine/calls/call.h"
 #include "engine/conditions/given_back.h"
@@ -17,8 +18,6 @@
 #include "policy/queues/queues.h"
 #include "policy/verdicts/backoff.h"
 #include <string.h>
-
-#define ELASTIC "kueue.x-k8s.io/elastic-job"
 
 static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
 {
@@ -84,12 +83,12 @@ static bool asks_for_others(const struct sl_engine *g, sl_workload_id id,
                             const struct sl_json *live)
 {
     const struct sl_admission *a = g->workloads[id].admission;
-    const char *elastic = sl_object_annotation(live, ELASTIC);
+    bool elastic = g->settings.elastic_jobs && sl_is_elastic(live);
     bool differs = false;
-    for (uint32_t i = 0; a != NULL && i < a->pod_set_count && elastic != NULL; i++) {
+    for (uint32_t i = 0; elastic && a != NULL && i < a->pod_set_count; i++) {
         differs = differs || sl_requests_pods_left(g, live, i) != a->counts[i];
     }
-    return differs && g->settings.elastic_jobs && strcmp(elastic, "true") == 0;
+    return differs;
 }
 
 /* Its queue, its limit and, of an elastic job, its pods may change until quota is reserved, and so until that is written. */

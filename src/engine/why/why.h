@@ -17,6 +17,10 @@ struct sl_why_ask {
 /* {namespace, name, state, since, reason, message, summary, ...}, as docs/operations.md describes it; the caller frees it.
  * NULL: the engine does not know such a Workload. */
 struct sl_json *sl_why_workload_new(struct sl_engine *g, const struct sl_why_ask *ask);
+/* Of a parent, which is not known itself: what each of its variants says, that of the first flavor first, with
+ * the flavor that it is tried in. Empty: there are none. */
+struct sl_json *sl_why_variants_new(struct sl_engine *g, const char *parent_uid,
+                                    const char *names_of);
 /* The same of a ClusterQueue or LocalQueue: {name, state, reason, message, first, limits, remedies}. */
 struct sl_json *sl_why_queue_new(struct sl_engine *g, enum sl_kind kind,
                                  const struct sl_why_ask *ask);

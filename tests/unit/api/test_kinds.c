@@ -68,7 +68,7 @@ static void test_kinds_registered_without_a_slot_left_is_refused(void **state)
         (void)snprintf(plural, sizeof plural, "kinds%d", i);
         (void)named("example.com/v1", kind, plural);
     }
-    assert_int_equal(sl_kind_end(), SL_KIND_COUNT);
+    assert_int_equal(sl_kind_end(), SL_KIND_DEFINED);
     assert_int_equal(sl_kind_register("example.com/v1", "More", "mores", &out, &e),
                      SL_CODE_INTERNAL);
     assert_string_equal(e.text, "example.com/v1 More: no more than 32 custom kinds");
@@ -199,6 +199,67 @@ static void test_kinds_that_are_known_need_not_be_found(void **state)
     assert_int_equal(sl_kind_name("v1", "Flow", &again, &e), SL_CODE_INVALID);
 }
 
+static enum sl_code define(const char *group, const char *kind, const char *plural,
+                           enum sl_kind *out, struct sl_error *e)
+{
+    const struct sl_kind_names names = {.group = group,
+                                        .version = "v1",
+                                        .kind = kind,
+                                        .plural = plural,
+                                        .singular = "one",
+                                        .shorts = "o",
+                                        .namespaced = true};
+    return sl_kind_define(&names, out, e);
+}
+
+static void test_kinds_of_users_come_and_go(void **state)
+{
+    (void)state;
+    enum sl_kind first, second, out;
+    struct sl_error e = {0};
+    int last = -1, count = 0;
+    assert_int_equal(define("example.com", "Foo", "foos", &first, &e), SL_CODE_OK);
+    assert_int_equal(define("example.com", "Bar", "bars", &second, &e), SL_CODE_OK);
+    for (int i = sl_kind_after(-1); i < (int)SL_KIND_COUNT; i = sl_kind_after(i), count++) {
+        last = i;
+    }
+    assert_int_equal(last, second);
+    assert_int_equal(count, (int)sl_kind_end() + 2);
+    assert_int_equal(sl_kind_find_name("o"), first);
+    assert_string_equal(sl_kind_fields(first), "");
+    assert_int_equal(define("example.com", "Foo", "foos", &out, &e), SL_CODE_CONFLICT);
+    assert_int_equal(define("example.com", "Foo", "others", &out, &e), SL_CODE_CONFLICT);
+    assert_int_equal(define("example.com", "Foo_", "others", &out, &e), SL_CODE_INVALID);
+    char longest[80];
+    (void)snprintf(longest, sizeof longest, "%070d", 0);
+    const struct sl_kind_names names = {.group = "example.com",
+                                        .version = "v1",
+                                        .kind = "Foo",
+                                        .plural = "foos",
+                                        .singular = longest,
+                                        .shorts = ""};
+    assert_int_equal(sl_kind_redefine(first, &names, &e), SL_CODE_INVALID);
+    assert_non_null(strstr(e.text, "singular and shortNames"));
+    sl_kind_drop(first);
+    assert_false(sl_kind_is_defined(first));
+    assert_int_equal(sl_kind_find("example.com", "v1", "foos"), SL_KIND_COUNT);
+    assert_int_equal(sl_kind_after((int)sl_kind_end() - 1), second);
+    for (int i = 1; i < SL_KIND_DEFINED_MAX; i++) {
+        char kind[32], plural[32];
+        (void)snprintf(kind, sizeof kind, "Kind%d", i);
+        (void)snprintf(plural, sizeof plural, "kinds%d", i);
+        assert_int_equal(define("example.com", kind, plural, &out, &e), SL_CODE_OK);
+    }
+    assert_int_equal(out, first); /* the one that is free for the shortest time */
+    assert_int_equal(sl_kind_turn(first), 2);
+    assert_int_equal(sl_kind_turn(SL_KIND_JOB), 0);
+    assert_int_equal(define("example.com", "More", "mores", &out, &e), SL_CODE_TOO_MANY);
+    assert_string_equal(e.text, "example.com/v1 More: no more than 64 kinds can be defined");
+    for (int i = SL_KIND_DEFINED; i < (int)SL_KIND_COUNT; i++) {
+        sl_kind_drop((enum sl_kind)i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_kinds_that_jobs_refer_to_are_no_jobs),
         cmocka_unit_test_setup(test_kinds_known_by_their_name_get_their_plural_later, forget),
         cmocka_unit_test_setup(test_kinds_that_are_known_need_not_be_found, forget),
+        cmocka_unit_test_setup(test_kinds_of_users_come_and_go, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

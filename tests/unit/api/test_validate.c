@@ -488,6 +488,27 @@ static void test_validate_job_refusals(void **state)
     CHECK_BAD(SL_KIND_JOB, job_yaml, cases);
 }
 
+static void test_validate_job_selects_its_own_pods_and_no_others_later(void **state)
+{
+    (void)state;
+    static const char labels[] = "FieldValueInvalid", text[] = "does not match";
+    struct sl_json *plain = defaulted(SL_KIND_JOB, job_yaml);
+    struct sl_json *lost = with(plain, "{spec: {selector: {matchLabels: {a: b}}}}");
+    struct sl_json *fits = with(lost, "{spec: {template: {metadata: {labels: {a: b, c: d}}}}}");
+    struct sl_json *other = with(fits, "{spec: {selector: {matchLabels: {a: null, c: d}}}}");
+    struct sl_json *suspended = with(lost, "{spec: {parallelism: 2}}");
+    assert_complaint(SL_KIND_JOB, lost, NULL, "spec.template.metadata.labels", labels, text);
+    assert_fine(SL_KIND_JOB, fits, NULL);
+    assert_complaint(SL_KIND_JOB, lost, fits, "spec.template.metadata.labels", labels, text);
+    assert_complaint(SL_KIND_JOB, other, fits, "spec.selector", "FieldValueInvalid", "immutable");
+    assert_fine(SL_KIND_JOB, suspended, lost); /* it was stored so */
+    sl_json_free(suspended);
+    sl_json_free(other);
+    sl_json_free(fits);
+    sl_json_free(lost);
+    sl_json_free(plain);
+}
+
 static void test_validate_job_template_changes_only_before_the_start(void **state)
 {
     (void)state;
@@ -636,6 +657,9 @@ static void test_validate_workload_is_settled_while_it_holds_quota(void **state)
         {"[{op: replace, path: /spec/podSets/0/count, value: 4}]", "spec.podSets",
          "FieldValueInvalid", "immutable"},
         {"{spec: {queueName: other}}", "spec.queueName", "FieldValueInvalid", "immutable"},
+        {"{metadata: {labels: {kueue.x-k8s.io/concurrent-admission-parent: 'true'}}}",
+         "metadata.labels[kueue.x-k8s.io/concurrent-admission-parent]", "FieldValueForbidden",
+         "while quota is reserved"},
         {"[{op: replace, path: /status/admission/clusterQueue, value: other}]", "status.admission",
          "FieldValueInvalid", "immutable"},
         {"[{op: replace, path: /status/admission/podSetAssignments/0/flavors/cpu, value: other}]",
@@ -770,6 +794,7 @@ int main(void)
         cmocka_unit_test(test_validate_resource_flavor_refusals),
         cmocka_unit_test(test_validate_local_queue_target_is_immutable),
         cmocka_unit_test(test_validate_job_refusals),
+        cmocka_unit_test(test_validate_job_selects_its_own_pods_and_no_others_later),
         cmocka_unit_test(test_validate_job_template_changes_only_before_the_start),
         cmocka_unit_test(test_validate_workload_refusals),
         cmocka_unit_test(test_validate_workload_admission_must_fit_its_pod_sets),

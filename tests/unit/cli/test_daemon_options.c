@@ -82,6 +82,7 @@ static void test_daemon_options_say_how_jobs_run(void **state)
     assert_false(o.run_processes);
     assert_int_equal(PARSE("--standalone", "--run=processes", "--devices=a/b=1"), SL_CODE_OK);
     assert_true(o.run_processes);
+    assert_false(o.run_external);
     assert_string_equal(o.devices, "a/b=1");
     assert_int_equal(PARSE("--standalone", "--run-as-submitter"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--run-as-submitter: only with --run processes");
@@ -93,6 +94,9 @@ static void test_daemon_options_say_how_jobs_run(void **state)
     assert_string_equal(o.socket, "/run/s");
     assert_int_equal(PARSE("--standalone", "--socket="), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--socket: the socket's name is empty");
+    assert_int_equal(PARSE("--standalone", "--run=external"), SL_CODE_OK);
+    assert_true(o.run_external);
+    assert_false(o.run_processes);
     assert_int_equal(PARSE("--standalone", "--devices=a/b=1"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--devices: only with --run processes");
 }

@@ -68,6 +68,21 @@ static void test_explain_of_what_waits_for_quota(void **state)
            parts, "Quotas");
 }
 
+static void test_explain_of_variants(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "Message:       It waits\n",
+        "Variants:\n  reserved: Pending since 2025-12-31T23:59:00Z (60s), workload/w-1\n"
+        "    2 cpu short\n    - raise it\n  spot: Pending, workload/w-2\n    switched off\n",
+        NULL};
+    expect("{" ABOUT "\"state\":\"Pending\",\"message\":\"It waits\",\"variants\":[{\"name\":"
+           "\"w-1\",\"flavor\":\"reserved\",\"state\":\"Pending\",\"since\":\"2025-12-31T23:59:"
+           "00Z\",\"summary\":\"2 cpu short\",\"remedies\":[\"raise it\"]},{\"name\":\"w-2\","
+           "\"flavor\":\"spot\",\"state\":\"Pending\",\"summary\":\"switched off\"}]}",
+           parts, "What would let it in");
+}
+
 static void test_explain_of_nodes_checks_and_quota_that_is_held(void **state)
 {
     (void)state;
@@ -108,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explain_of_what_waits_for_quota),
+        cmocka_unit_test(test_explain_of_variants),
         cmocka_unit_test(test_explain_of_nodes_checks_and_quota_that_is_held),
         cmocka_unit_test(test_explain_of_a_queue),
     };

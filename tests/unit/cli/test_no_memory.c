@@ -310,11 +310,48 @@ static void test_no_memory_loses_nothing_that_was_acknowledged(void **state)
     assert_true(went_on > 0); /* SQLite was refused, and the write with it */
 }
 
+#define LEFT                                                                                       \
+    "{\"\xc3\xa4\":{\"a\":\"b\",\"c\":1},\"d\":[2,{\"e\":\"f\"},3.5],\"g\":{\"h\":\"i\",\"j\":4}}"
+
+static int parse_left(const char *text)
+{
+    struct sl_error e;
+    struct sl_json *v = sl_json_parse(text, strlen(text), &e);
+    armed = false;
+    struct sl_buf out = {0};
+    sl_json_print(v, &out);
+    return v != NULL && strcmp(out.data, LEFT) == 0 ? 0 : 3;
+}
+
+/* A number behind what could not be kept makes json-c forget that there was no memory. */
+static void test_no_memory_leaves_no_member_out(void **state)
+{
+    (void)state;
+    if (!MINE) {
+        skip();
+    }
+    char said[4096];
+    static const char text[] = "{\"\\u00e4\":{\"a\":\"b\",\"c\":1},\"d\":[2,{\"e\":\"f\"},3.5],"
+                               "\"g\":{\"h\":\"i\",\"j\":4}}";
+    memset(shared, 0, sizeof *shared);
+    for_ever = false;
+    assert_int_equal(in_child(parse_left, text, 0, said), 0);
+    uint64_t all = shared->allocations;
+    assert_true(all > 10);
+    for (uint64_t nth = 1; nth <= all; nth++) {
+        int code = in_child(parse_left, text, nth, said);
+        if (code != 0 && code != EXIT_NO_MEMORY && code != -SIGSEGV) {
+            fail_msg("allocation %llu: exit %d, it said: %s", (unsigned long long)nth, code, said);
+        }
+    }
+}
+
 int main(void)
 {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_memory_loses_nothing_that_was_acknowledged),
+        cmocka_unit_test(test_no_memory_leaves_no_member_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,10 +32,31 @@ struct sl_json *sl_why_queue_new(struct sl_engine *g, enum sl_kind kind,
     return kind == SL_KIND_LOCAL_QUEUE && strcmp(ask->name, "nosuch") == 0 ? NULL : note(ask);
 }
 
+static const char *family; /* what the engine says of variants */
+
+struct sl_json *sl_why_variants_new(struct sl_engine *g, const char *parent_uid,
+                                    const char *names_of)
+{
+    (void)g;
+    (void)snprintf(asked, sizeof asked, "variants of %s of=%s", parent_uid,
+                   names_of == NULL ? "all" : names_of);
+    return parse(family);
+}
+
+#define PARENT(name, status)                                                                       \
+    "{\"metadata\":{\"namespace\":\"n\",\"name\":\"" name                                          \
+    "\",\"uid\":\"u-p\",\"labels\":{\"kueue.x-k8s.io/concurrent-admission-parent\":\"true\"}},"    \
+    "\"spec\":{\"queueName\":\"q\"},\"status\":{" status "}}"
+
 static const struct {
     enum sl_kind kind;
     const char *name, *text;
 } objects[] = {
+    {SL_KIND_WORKLOAD, "parent", PARENT("parent", "")},
+    {SL_KIND_WORKLOAD, "running",
+     PARENT("running", "\"conditions\":[{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":"
+                       "\"Admitted\",\"message\":\"The variant v is admitted\","
+                       "\"lastTransitionTime\":\"2026-01-03T00:00:00Z\"}]")},
     {SL_KIND_JOB, "j",
      "{\"metadata\":{\"namespace\":\"n\",\"name\":\"j\",\"uid\":\"u-j\",\"labels\":{\"kueue.x-k8s."
      "io/queue-name\":\"q\"}}}"},
@@ -262,6 +283,49 @@ static void test_why_page_of_what_the_engine_has_not_seen(void **state)
     sl_json_free(answer);
 }
 
+static void test_why_page_of_a_parent_has_its_variants(void **state)
+{
+    (void)state;
+    said = NULL;
+    family =
+        "[{\"name\":\"mine\",\"flavor\":\"spot\",\"clusterQueue\":\"team\",\"state\":\"Pending\","
+        "\"summary\":\"2 cpu short\",\"limits\":[{\"holders\":[{\"namespace\":\"n\","
+        "\"name\":\"mine\"}]}]},{\"name\":\"other\",\"flavor\":\"reserved\",\"summary\":\"no\"}]";
+    struct sl_json *answer = visit("namespaces/n/workloads/parent/why", "", 200);
+    assert_string_equal(asked, "variants of u-p of=n");
+    assert_string_equal(sl_json_path_text(answer, "workload", ""), "parent");
+    assert_string_equal(sl_json_path_text(answer, "state", ""), "Pending");
+    assert_string_equal(sl_json_path_text(answer, "reason", ""), "WaitingForVariants");
+    assert_string_equal(sl_json_path_text(answer, "localQueue", ""), "q");
+    assert_string_equal(sl_json_path_text(answer, "clusterQueue", ""), "team");
+    assert_string_equal(sl_json_path_text(answer, "summary", ""),
+                        "It waits until one of its 2 variants is admitted: spot: 2 cpu short; "
+                        "reserved: no");
+    assert_string_equal(sl_json_path_text(answer, "variants.0.limits.0.holders.0.job.name", ""),
+                        "prebuilt");
+    assert_string_equal(sl_json_path_text(answer, "variants.0.lastEviction.reason", ""),
+                        "Preempted");
+    sl_json_free(answer);
+    sl_json_free(visit("clusterqueues/team/why", "namespace=n&workload=parent", 200));
+    assert_string_equal(asked, "variants of u-p of=all");
+}
+
+static void test_why_page_of_a_parent_that_runs_or_has_no_variants(void **state)
+{
+    (void)state;
+    said = NULL;
+    family = "[]";
+    struct sl_json *answer = visit("namespaces/n/workloads/parent/why", "", 200);
+    assert_string_equal(sl_json_path_text(answer, "reason", ""), "NoVariants");
+    assert_false(sl_json_has(answer, "variants"));
+    sl_json_free(answer);
+    answer = visit("namespaces/n/workloads/running/why", "", 200);
+    assert_string_equal(sl_json_path_text(answer, "state", ""), "Admitted");
+    assert_string_equal(sl_json_path_text(answer, "summary", ""), "The variant v is admitted");
+    assert_string_equal(sl_json_path_text(answer, "since", ""), "2026-01-03T00:00:00Z");
+    sl_json_free(answer);
+}
+
 static void test_why_page_of_what_does_not_exist_is_not_found(void **state)
 {
     (void)state;
@@ -307,6 +371,8 @@ int main(void)
         cmocka_unit_test(test_why_page_adds_what_objects_know),
         cmocka_unit_test(test_why_page_of_a_job_without_a_workload),
         cmocka_unit_test(test_why_page_of_what_the_engine_has_not_seen),
+        cmocka_unit_test(test_why_page_of_a_parent_has_its_variants),
+        cmocka_unit_test(test_why_page_of_a_parent_that_runs_or_has_no_variants),
         cmocka_unit_test(test_why_page_of_what_does_not_exist_is_not_found),
         cmocka_unit_test(test_why_page_of_a_standby_is_unavailable),
     };

@@ -188,7 +188,8 @@ static inline void fake_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, vo
 static inline void fake_init(struct fake *f)
 {
     *f = (struct fake){.objects = sl_map_new()};
-    f->client = (struct sl_client){f, fake_get, fake_list, fake_watch, fake_write, false, NULL};
+    f->client = (struct sl_client){
+        .self = f, .get = fake_get, .list = fake_list, .watch = fake_watch, .write = fake_write};
 }
 
 static inline void fake_fini(struct fake *f)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "controllers/control/run_times.h"
 #include "controllers/jobs/job_wish.h"
+#include "controllers/work/job_children.h"
 #include "fake_client.h"
 
 #define T0 1700000000000
@@ -113,6 +114,85 @@ static void test_wish_refuses_what_a_submission_would_wait_for(void **state)
     assert_non_null(strstr(e.text, "a Pod is no job of a kind that is managed"));
 }
 
+/* --- of an elastic job that runs -------------------------------------------------------------------- */
+
+#define ELASTIC(count)                                                                             \
+    "{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: ns, uid: u-a, generation: "  \
+    "3, annotations: {kueue.x-k8s.io/elastic-job: 'true'}, labels: {kueue.x-k8s.io/queue-name: "   \
+    "q}}, spec: {parallelism: " count                                                              \
+    ", template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}}"
+#define SLICE(name, count, more, conditions)                                                       \
+    "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: " name                  \
+    ", namespace: ns, uid: u-" name ", generation: 1, annotations: {kueue.x-k8s.io/elastic-job: "  \
+    "'true', kueue.x-k8s.io/workload-slice-name: one" more                                         \
+    "}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: a, uid: u-a, controller: true}]" \
+    "}, spec: {queueName: q, podSets: [{name: main, count: " count                                 \
+    ", template: {metadata: {labels: {of: " name                                                   \
+    "}}, spec: {}}}]}, status: {conditions: [" conditions "]}}"
+#define RESERVED "{type: QuotaReserved, status: 'True'}"
+
+static void put_slice(const char *text)
+{
+    struct sl_json *wl = yaml(text);
+    struct sl_job_children *slices = jobs.slices;
+    char key[SL_KEY_SIZE];
+    sl_key_print("ns", sl_object_name(wl), key);
+    sl_job_children_put(slices, "u-a", sl_object_uid(wl), key, true);
+    fake_put(&fake, SL_KIND_WORKLOAD, wl);
+}
+
+static struct sl_json *wished_new(const char *job)
+{
+    struct sl_json *wl;
+    assert_int_equal(wish(job, SL_KIND_JOB, &wl), SL_CODE_OK);
+    return wl;
+}
+
+static void test_wish_of_more_pods_is_a_slice(void **state)
+{
+    (void)state;
+    put_slice(SLICE("one", "2", "", RESERVED));
+    struct sl_json *wl = wished_new(ELASTIC("5"));
+    assert_int_equal(sl_json_path_int(wl, "spec.podSets.0.count", 0), 5);
+    assert_string_equal(sl_object_annotation(wl, "kueue.x-k8s.io/workload-slice-name"), "one");
+    assert_string_equal(sl_object_annotation(wl, "kueue.x-k8s.io/workload-slice-replacement-for"),
+                        "ns/one");
+    assert_string_not_equal(sl_object_name(wl), "one");
+    assert_string_not_equal(sl_object_uid(wl), "u-one");
+    assert_string_equal(sl_json_path_text(wl, "spec.podSets.0.template.metadata.labels.of", ""),
+                        "one");
+    sl_json_free(wl);
+    put_slice(SLICE("two", "4", ", kueue.x-k8s.io/workload-slice-replacement-for: ns/one", ""));
+    wl = wished_new(ELASTIC("5")); /* the one that waits already */
+    assert_string_equal(sl_object_uid(wl), "u-two");
+    assert_int_equal(sl_json_path_int(wl, "spec.podSets.0.count", 0), 5);
+    assert_int_equal(sl_object_generation(wl), 2);
+    sl_json_free(wl);
+}
+
+static void test_wish_of_fewer_pods_is_its_workload(void **state)
+{
+    (void)state;
+    put_slice(SLICE("one", "4", "", RESERVED));
+    struct sl_json *wl = wished_new(ELASTIC("3"));
+    assert_string_equal(sl_object_uid(wl), "u-one");
+    assert_int_equal(sl_json_path_int(wl, "spec.podSets.0.count", 0), 3);
+    assert_int_equal(sl_object_generation(wl), 2);
+    assert_true(sl_condition_true(wl, "QuotaReserved"));
+    sl_json_free(wl);
+}
+
+/* One that waits as a whole is asked about with what it would need. */
+static void test_wish_of_an_elastic_job_that_waits(void **state)
+{
+    (void)state;
+    put_slice(SLICE("one", "4", "", ""));
+    struct sl_json *wl = wished_new(ELASTIC("6"));
+    assert_string_equal(sl_object_uid(wl), "u-one");
+    assert_int_equal(sl_json_path_int(wl, "spec.podSets.0.count", 0), 6);
+    sl_json_free(wl);
+}
+
 static enum sl_run_basis said(enum sl_kind kind, const char *text, bool simulated, int64_t *ms)
 {
     struct sl_json *job = yaml(text);
@@ -157,6 +237,9 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(test_wish_has_what_an_api_server_adds),
                                        TEST(test_wish_without_a_queue_goes_to_the_default_one),
                                        TEST(test_wish_refuses_what_a_submission_would_wait_for),
+                                       TEST(test_wish_of_more_pods_is_a_slice),
+                                       TEST(test_wish_of_fewer_pods_is_its_workload),
+                                       TEST(test_wish_of_an_elastic_job_that_waits),
                                        TEST(test_run_times_as_jobs_say_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,6 +442,26 @@ static void test_parents_workload_of_the_old_name_is_kept(void **state)
     assert_non_null(sl_json_find_by(owners, "uid", "u"));
 }
 
+/* One of today's name comes first, as in Kueue: its pods run by it. */
+static void test_parents_workload_of_the_old_name_comes_second(void **state)
+{
+    struct fixture *f = *state;
+    char old[254];
+    char text[600];
+    (void)snprintf(old, sizeof old, "%s", name_of(f->set, "a", ""));
+    put_set(f, 1, QUEUE, "1");
+    assert_non_null(workload(f, f->set, "a"));
+    (void)snprintf(text, sizeof text,
+                   "{metadata: {name: %s, namespace: ns, uid: w, annotations: {" SL_GROUP_WORKLOAD
+                   ": 'true'}}, spec: {}}",
+                   old);
+    fake_put(&f->fake, SL_KIND_WORKLOAD, yaml(text));
+    put_set(f, 1, QUEUE, "1");
+    assert_non_null(workload(f, f->set, "a"));
+    assert_null(
+        sl_json_path(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", old), "metadata.ownerReferences"));
+}
+
 static void test_parents_workload_of_something_else_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
@@ -553,6 +573,7 @@ int main(void)
         CASE(test_parents_evicted_with_members_stop_with_them),
         CASE(test_parents_workload_without_members_is_not_left_over),
         CASE(test_parents_workload_of_the_old_name_is_kept),
+        CASE(test_parents_workload_of_the_old_name_comes_second),
         CASE(test_parents_workload_of_something_else_is_a_conflict),
         CASE(test_parents_each_group_has_a_workload_and_others_go),
         CASE(test_parents_groups_of_a_surge_are_kept),

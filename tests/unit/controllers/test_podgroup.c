@@ -569,6 +569,46 @@ static void test_podgroups_prebuilt_workload_of_other_pods_is_given_up(void **st
     assert_true(sl_podjob_gated(pod(f, "a")));
 }
 
+/* Of the group's two pods it knows one, or one role. */
+static void expect_out_of_sync(struct fixture *f, int count)
+{
+    char role[SL_ROLE_SIZE];
+    sl_podjob_role(pod(f, "a"), role);
+    put_prebuilt(f, "g", "");
+    struct sl_json *set = sl_json_path(workload(f, "g"), "spec.podSets.0");
+    sl_json_set_text(set, "name", role);
+    sl_json_set_int(set, "count", count);
+    annotate(f, "a", SL_LABEL_PREBUILT, "g");
+    annotate(f, "b", SL_LABEL_PREBUILT, "g");
+    step(f);
+    show(f, SL_KIND_WORKLOAD, "g");
+    step(f);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(workload(f, "g"), "Finished"), "reason", ""),
+        "OutOfSync");
+    assert_true(sl_podjob_gated(pod(f, "a")));
+    assert_true(sl_podjob_gated(pod(f, "b")));
+}
+
+static void test_podgroups_prebuilt_workload_of_fewer_pods_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    expect_out_of_sync(f, 1);
+}
+
+static void test_podgroups_prebuilt_workload_without_one_of_the_roles_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    sl_json_set_text(sl_json_path_make(sl_json_at(sl_json_path(pod(f, "b"), "spec.containers"), 0),
+                                       "resources.requests"),
+                     "cpu", "7");
+    expect_out_of_sync(f, 2);
+}
+
 static void test_podgroups_prebuilt_workload_of_another_owner_is_not_touched(void **state)
 {
     struct fixture *f = *state;
@@ -1134,6 +1174,8 @@ int main(void)
         TEST(test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it),
         TEST(test_podgroups_deleted_pod_goes_without_the_prebuilt_workload_of_its_group),
         TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
+        TEST(test_podgroups_prebuilt_workload_of_fewer_pods_is_given_up),
+        TEST(test_podgroups_prebuilt_workload_without_one_of_the_roles_is_given_up),
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
         TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),
         TEST(test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree),

@@ -55,18 +55,18 @@ static void test_spark_counts_what_driver_and_executors_ask_for(void **state)
     assert_set(spec, 0, 1,
                "[{name: spark-kubernetes-driver, resources: {requests: {cpu: 500m, memory: 2Gi}, "
                "limits: {cpu: '1', memory: 3Gi}}}]");
-    assert_set(spec, 1, 3,
-               "[{name: spark-kubernetes-executor, resources: {requests: {cpu: 2, memory: 1Gi}}}]");
+    assert_set(
+        spec, 1, 3,
+        "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]"); /* of Spark's 2 cores none */
 }
 
-static void test_spark_that_names_nothing_asks_for_what_spark_takes(void **state)
+static void test_spark_that_names_nothing_asks_for_the_memory_that_spark_takes(void **state)
 {
     (void)state;
     assert_set("driver: {}, executor: {}", 0, 1,
-               "[{name: spark-kubernetes-driver, resources: {requests: {cpu: '1', memory: 1Gi}}}]");
-    assert_set(
-        "type: Scala", 1, 2,
-        "[{name: spark-kubernetes-executor, resources: {requests: {cpu: '1', memory: 1Gi}}}]");
+               "[{name: spark-kubernetes-driver, resources: {requests: {memory: 1Gi}}}]");
+    assert_set("type: Scala", 1, 2,
+               "[{name: spark-kubernetes-executor, resources: {requests: {memory: 1Gi}}}]");
 }
 
 static void test_spark_memory_has_the_units_of_java(void **state)
@@ -82,7 +82,7 @@ static void test_spark_memory_has_the_units_of_java(void **state)
         char spec[256], containers[256];
         (void)snprintf(spec, sizeof spec, "driver: {memory: '%s'}", rows[i].java);
         (void)snprintf(containers, sizeof containers,
-                       "[{name: spark-kubernetes-driver, resources: {requests: {cpu: '1', memory: "
+                       "[{name: spark-kubernetes-driver, resources: {requests: {memory: "
                        "'%s'}}}]",
                        rows[i].kubernetes);
         assert_set(spec, 0, 1, containers);
@@ -92,7 +92,7 @@ static void test_spark_memory_has_the_units_of_java(void **state)
 static void test_spark_counts_gpus_sidecars_and_what_its_template_has(void **state)
 {
     (void)state;
-#define ASKS "requests: {cpu: '1', memory: 1Gi}"
+#define ASKS "requests: {memory: 1Gi}"
     assert_set("driver: {gpu: {name: nvidia.com/gpu, quantity: 2}}", 0, 1,
                "[{name: spark-kubernetes-driver, resources: {" ASKS
                ", limits: {nvidia.com/gpu: 2}}}]");
@@ -280,7 +280,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spark_counts_what_driver_and_executors_ask_for),
-        cmocka_unit_test(test_spark_that_names_nothing_asks_for_what_spark_takes),
+        cmocka_unit_test(test_spark_that_names_nothing_asks_for_the_memory_that_spark_takes),
         cmocka_unit_test(test_spark_memory_has_the_units_of_java),
         cmocka_unit_test(test_spark_counts_gpus_sidecars_and_what_its_template_has),
         cmocka_unit_test(test_spark_sidecar_without_a_name_is_complained_about),

@@ -195,7 +195,7 @@ static void test_create_and_update_record_who_did_it(void **state)
                      201);
     assert_managers(f, "kubectl-create Update v1 {\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}"
                        "}},\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},"
-                       "\"f:name\":{}}},\"f:restartPolicy\":{}}}");
+                       "\"f:name\":{}}},\"f:restartPolicy\":{},\"f:schedulerName\":{}}}");
     assert_int_equal(patch(f, PODS "/p?fieldManager=kubectl-label",
                            "application/strategic-merge-patch+json",
                            "{\"metadata\":{\"labels\":{\"a\":\"c\",\"d\":\"e\"}}}"),
@@ -203,7 +203,7 @@ static void test_create_and_update_record_who_did_it(void **state)
     assert_managers(f,
                     "kubectl-create Update v1 {\"f:metadata\":{\"f:labels\":{}},"
                     "\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},"
-                    "\"f:name\":{}}},\"f:restartPolicy\":{}}}; "
+                    "\"f:name\":{}}},\"f:restartPolicy\":{},\"f:schedulerName\":{}}}; "
                     "kubectl-label Update v1 {\"f:metadata\":{\"f:labels\":{\"f:a\":{},\"f:d\":{}"
                     "}}}");
     make_queue(f, "q", "");

@@ -39,7 +39,7 @@ static void test_rest_containers_are_said_not_to_exist(void **state)
     assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/log"), 404);
     assert_string_equal(
         text(f, "message"),
-        "no log of pod \"p\": standalone mode simulates jobs and starts no containers");
+        "no log of pod \"p\": without --run processes standalone mode starts no containers");
     assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/exec?command=ls"), 404);
     assert_non_null(strstr(text(f, "message"), "no exec of pod"));
 }
@@ -112,7 +112,7 @@ static void test_rest_discovery_lists_every_kind(void **state)
     assert_string_equal(text(f, "versions.0"), "v1");
     assert_int_equal(get(f, "/apis"), 200);
     assert_string_equal(text(f, "kind"), "APIGroupList");
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 6);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 7);
     assert_int_equal(get(f, "/apis/kueue.x-k8s.io"), 200);
     assert_string_equal(text(f, "preferredVersion.groupVersion"), "kueue.x-k8s.io/v1beta2");
     size_t found = 0;
@@ -122,6 +122,7 @@ static void test_rest_discovery_lists_every_kind(void **state)
                                         "/apis/node.k8s.io/v1",
                                         "/apis/autoscaling.x-k8s.io/v1",
                                         "/apis/resource.k8s.io/v1",
+                                        "/apis/apiextensions.k8s.io/v1",
                                         "/apis/kueue.x-k8s.io/v1beta2"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         assert_int_equal(get(f, lists[i]), 200);
@@ -180,7 +181,7 @@ static void test_rest_aggregated_discovery_when_asked(void **state)
                      200);
     assert_string_equal(text(f, "kind"), "APIGroupDiscoveryList");
     assert_non_null(strstr(f->r.answer.content_type, "as=APIGroupDiscoveryList"));
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 6);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 7);
 }
 
 static void test_rest_health_version_and_openapi(void **state)

@@ -113,6 +113,8 @@ static void test_roles_give_what_they_name_and_nothing_else(void **state)
         assert_true(may(&admin, verbs[i], "batch", "jobs", "lab", ""));
         assert_int_equal(may(&user, verbs[i], "batch", "jobs", "lab", ""), known);
         assert_int_equal(may(&user, verbs[i], "batch", "jobs", "lab", "status"), reads);
+        assert_int_equal(may(&user, verbs[i], "batch", "jobs", "lab", "scale"), known);
+        assert_int_equal(may(&user, verbs[i], "", "pods", "lab", "scale"), reads);
         assert_int_equal(may(&user, verbs[i], "kueue.x-k8s.io", "workloads", "lab", ""), reads);
         assert_int_equal(may(&user, verbs[i], "kueue.x-k8s.io", "clusterqueues", "", ""), reads);
         assert_false(may(&user, verbs[i], "batch", "jobs", "dev", ""));

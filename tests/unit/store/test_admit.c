@@ -248,6 +248,72 @@ static void test_admit_job_keeps_a_queue_where_there_is_a_default_one(void **sta
     assert_non_null(strstr(f->e.causes[0].text, "in a namespace with a default queue"));
 }
 
+#define TEMPLATE                                                                                   \
+    "\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"%s}},\"spec\":{\"restartPolicy\":"         \
+    "\"Never\","                                                                                   \
+    "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"
+
+static struct sl_json *create_job(struct fixture *f, const char *spec, const char *labels)
+{
+    char body[1024];
+    (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"j\"},\"spec\":{%s" TEMPLATE "}}",
+                   spec, labels);
+    return apply(f, create(SL_KIND_JOB, "default"), body);
+}
+
+/* As by an API server: what makes pods finds them by their labels. */
+static void test_admit_job_selects_the_pods_that_it_labels(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_select_pods(f->store, true);
+    struct sl_json *o = create_job(f, "", "");
+    assert_non_null(o);
+    const struct sl_json *labels = sl_json_path(o, "spec.template.metadata.labels");
+    const struct sl_json *by = sl_json_path(o, "spec.selector.matchLabels");
+    assert_int_equal(sl_json_len(labels), 5);
+    assert_string_equal(sl_json_text(sl_json_get(labels, "a"), ""), "b");
+    static const char *const names[] = {"batch.kubernetes.io/job-name", "job-name"};
+    static const char *const uids[] = {"batch.kubernetes.io/controller-uid", "controller-uid"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(sl_json_text(sl_json_get(labels, names[i]), ""), "j");
+        assert_string_equal(sl_json_text(sl_json_get(labels, uids[i]), ""), sl_object_uid(o));
+    }
+    assert_int_equal(sl_json_len(by), 1);
+    assert_string_equal(sl_json_text(sl_json_get(by, uids[0]), ""), sl_object_uid(o));
+    sl_json_free(o);
+}
+
+static void test_admit_job_with_a_manual_selector_stays_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_select_pods(f->store, true);
+    struct sl_json *o =
+        create_job(f, "\"manualSelector\":true,\"selector\":{\"matchLabels\":{\"a\":\"b\"}},", "");
+    assert_non_null(o);
+    assert_int_equal(sl_json_len(sl_json_path(o, "spec.template.metadata.labels")), 1);
+    assert_int_equal(sl_json_len(sl_json_path(o, "spec.selector.matchLabels")), 1);
+    sl_json_free(o);
+}
+
+static void test_admit_job_with_another_ones_labels_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_select_pods(f->store, true);
+    assert_null(create_job(f, "", ",\"controller-uid\":\"x\",\"job-name\":\"other\""));
+    assert_int_equal(f->e.code, SL_CODE_INVALID);
+    assert_int_equal(f->e.cause_count, 2);
+    assert_string_equal(f->e.causes[0].field, "spec.template.metadata.labels[controller-uid]");
+    assert_non_null(strstr(f->e.causes[0].text, "Invalid value: \"x\": must be '"));
+    assert_string_equal(f->e.causes[1].field, "spec.template.metadata.labels[job-name]");
+    assert_string_equal(f->e.causes[1].text, "Invalid value: \"other\": must be 'j'");
+    assert_null(create_job(f, "\"selector\":{\"matchLabels\":{\"c\":\"d\"}},", ""));
+    assert_string_equal(f->e.causes[0].field, "spec.template.metadata.labels");
+    sl_store_select_pods(f->store, false);
+    struct sl_json *o = create_job(f, "", ",\"job-name\":\"other\"");
+    assert_non_null(o);
+    sl_json_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +330,9 @@ int main(void)
         TEST(test_admit_job_without_a_queue_gets_the_default_one),
         TEST(test_admit_queued_job_without_a_class_gets_the_default_one),
         TEST(test_admit_job_keeps_a_queue_where_there_is_a_default_one),
+        TEST(test_admit_job_selects_the_pods_that_it_labels),
+        TEST(test_admit_job_with_a_manual_selector_stays_as_it_is),
+        TEST(test_admit_job_with_another_ones_labels_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 /* Background work: garbage collection by owner, propagation policies, namespaces, old Events. */
 #include "fixture.h"
+#include "store/internal.h"
 
 #define QUEUE SL_KIND_LOCAL_QUEUE
 
@@ -313,6 +314,59 @@ static void test_collect_events_expire_after_an_hour(void **state)
     assert_int_equal(count, 1);
 }
 
+/* Another program deletes what has no owner. */
+static void test_collect_leaves_owners_to_others(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_leave_owners(f->store, true);
+    make_queue(f, "owner", "");
+    make_queue(f, "waits", "");
+    make_owned(f, "child", "owner", NULL, "");
+    make_owned(f, "other", "waits", NULL, "");
+    commit(f);
+    delete_with(f, "owner", NULL);
+    delete_with(f, "waits", "Foreground");
+    commit(f);
+    assert_true(exists(f, "child"));
+    assert_true(exists(f, "other"));
+    struct sl_json *waits = get_queue(f, "waits");
+    assert_true(sl_object_has_finalizer(waits, "foregroundDeletion"));
+    sl_json_free(waits);
+    delete_with(f, "other", NULL);
+    commit(f);
+    assert_true(exists(f, "waits")); /* its finalizer is the other's to remove */
+    must(f, on(SL_VERB_PATCH_MERGE, QUEUE, "default", "waits"),
+         "{\"metadata\":{\"finalizers\":null}}");
+    commit(f);
+    assert_false(exists(f, "waits"));
+    sl_store_leave_owners(f->store, false);
+    commit(f);
+    assert_false(exists(f, "child")); /* what was left is not forgotten */
+}
+
+static int64_t rows_to_collect(struct fixture *f)
+{
+    int64_t count = -1;
+    assert_int_equal(sl_db_read_int(f->store, "SELECT count(*) FROM collect", &count, &f->e),
+                     SL_CODE_OK);
+    return count;
+}
+
+static void test_collect_forgets_owners_that_others_have_seen_to(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_leave_owners(f->store, true);
+    make_queue(f, "owner", "");
+    make_owned(f, "child", "owner", NULL, "");
+    commit(f);
+    delete_with(f, "owner", NULL);
+    commit(f);
+    assert_int_equal(rows_to_collect(f), 1);
+    delete_with(f, "child", NULL);
+    commit(f);
+    assert_int_equal(rows_to_collect(f), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -331,6 +385,8 @@ int main(void)
         CASE(test_collect_namespace_waits_for_its_own_finalizers),
         CASE(test_collect_namespace_is_active_and_labelled),
         CASE(test_collect_events_expire_after_an_hour),
+        CASE(test_collect_leaves_owners_to_others),
+        CASE(test_collect_forgets_owners_that_others_have_seen_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
