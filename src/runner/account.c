@@ -26,13 +26,14 @@
 
 /* --- who ------------------------------------------------------------------------------------------------ */
 
+/* False with errno: ENOENT when there is none, else the look-up failed. */
 static bool find(const char *name, struct sl_account *out)
 {
     char text[ROW_BYTES];
     struct passwd row, *found = NULL;
     int rc = getpwnam_r(name, &row, text, sizeof text, &found);
     if (found == NULL) {
-        errno = rc != 0 ? rc : ENOENT;
+        errno = rc != 0 && rc != ESRCH ? rc : ENOENT;
         return false;
     }
     *out = (struct sl_account){.name = sl_mem_text(row.pw_name),
@@ -59,13 +60,18 @@ enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
     const char *name =
         chosen != NULL ? chosen : sl_object_annotation(object, SL_ANNOTATION_SUBMITTER);
     if (name == NULL || name[0] == '\0') {
-        return sl_error_set(e, SL_CODE_INVALID, "it is not known who has submitted it");
+        return sl_error_set(
+            e, SL_CODE_INVALID,
+            "it is not known who has submitted it, at least not since that is guarded: "
+            "submit it again, or let an administrator set the annotation " SL_ANNOTATION_RUN_AS);
     }
     if (!find(name, out)) {
-        return sl_error_set(e, SL_CODE_INVALID,
-                            errno == ENOENT ? "there is no local user \"%.100s\" to run it as"
-                                            : "the user \"%.100s\" cannot be looked up",
-                            name);
+        return errno == ENOENT
+                   ? sl_error_set(e, SL_CODE_INVALID,
+                                  "there is no local user \"%.100s\" to run it as", name)
+                   : sl_error_set(e, SL_CODE_UNAVAILABLE,
+                                  "the user \"%.100s\" cannot be looked up: %s", name,
+                                  strerror(errno));
     }
     if (out->uid == 0 && chosen == NULL) {
         sl_account_fini(out);

@@ -13,7 +13,8 @@ struct sl_account {
     gid_t gid;
 };
 /* By the annotations of a Job or Pod: the administrator's choice, else its submitter. INVALID and a sentence: it is not known who submitted
- * it, there is no such user, or it is root without an administrator's word. Free with sl_account_fini. */
+ * it, there is no such user, or it is root without an administrator's word. UNAVAILABLE: the look-up failed, and is to be tried
+ * again. Free with sl_account_fini. */
 enum sl_code sl_account_of(const struct sl_json *object, struct sl_account *out,
                            struct sl_error *e);
 /* For the plan of a pod: {name, root: may it be root}; the caller frees it. */

@@ -16,6 +16,7 @@
 #define WRITES_PER_LOOK 64u /* pods made or removed at a time */
 #define CONTROLLER "kubernetes.io/job-controller"
 #define NO_TTL (-1)
+#define LOOKUP_MS 5000 /* after the look-up of a user failed */
 
 static bool is_of(const struct sl_pod_row *row, const struct sl_json *job)
 {
@@ -44,13 +45,14 @@ static void note(struct sl_batch *b, const struct sl_json *job, bool warning, co
 static void mark_user(struct sl_json *pod, const struct sl_json *job)
 {
     static const char *const marks[] = {SL_ANNOTATION_SUBMITTER, SL_ANNOTATION_RUN_AS};
-    struct sl_json *annotations = sl_json_path_make(pod, "metadata.annotations");
+    struct sl_json *annotations = sl_json_path(pod, "metadata.annotations");
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *value = sl_object_annotation(job, marks[i]);
-        if (value == NULL) {
-            sl_json_remove(annotations, marks[i]);
-        } else {
+        if (value != NULL) {
+            annotations = sl_json_path_make(pod, "metadata.annotations");
             sl_json_set_text(annotations, marks[i], value);
+        } else {
+            sl_json_remove(annotations, marks[i]);
         }
     }
 }
@@ -62,9 +64,7 @@ static void make_pod(struct sl_batch *b, struct sl_json *job, int64_t index, int
     struct sl_json *pod = sl_job_pod_new(job, index, name);
     struct sl_json *finalizers = sl_json_new_list();
     struct sl_json *spec = sl_json_path_make(pod, "spec");
-    if (b->as_submitter) {
-        mark_user(pod, job);
-    }
+    mark_user(pod, job);
     sl_json_append(finalizers, sl_json_new_text(SL_FINALIZER_JOB_TRACKING));
     sl_json_set(sl_json_path_make(pod, "metadata"), "finalizers", finalizers);
     if (sl_json_len(sl_json_get(spec, "schedulingGates")) == 0) {
@@ -164,12 +164,16 @@ static bool is_without_user(struct sl_batch *b, struct sl_json *job, int64_t now
     if (!b->as_submitter) {
         return false;
     }
-    if (sl_account_of(job, &account, &e) != SL_CODE_OK) {
+    enum sl_code code = sl_account_of(job, &account, &e);
+    if (code == SL_CODE_UNAVAILABLE) {
+        note(b, job, true, "UserLookupFailed", e.text, now_ms);
+        sl_work_add(b->jobs.work, b->jobs.current, now_ms + LOOKUP_MS);
+    } else if (code != SL_CODE_OK) {
         fail(b, job, "UnknownUser", e.text, now_ms);
-        return true;
+    } else {
+        sl_account_fini(&account);
     }
-    sl_account_fini(&account);
-    return false;
+    return code != SL_CODE_OK;
 }
 
 /* What would not be done as it says is not begun. */

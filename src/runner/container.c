@@ -61,8 +61,11 @@ static void forget_signals(void)
 /* From here on it is that user's: what comes before must not depend on anything that the pod says. */
 static void change_user(const struct sl_container_place *at, int failures)
 {
+    const struct sl_account *a = at->account;
     errno = at->no_account;
-    if (at->no_account != 0 || (at->account != NULL && !sl_account_become(at->account))) {
+    /* /dev/stdout is opened once more, with the rights of the pipe's owner. */
+    if (at->no_account != 0 ||
+        (a != NULL && (fchown(STDOUT_FILENO, a->uid, a->gid) != 0 || !sl_account_become(a)))) {
         fail(failures, AT_USER);
     }
 }

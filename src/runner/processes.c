@@ -131,22 +131,40 @@ static void refuse(struct sl_processes *p, struct sl_json *pod, const char *reas
     }
 }
 
+static void wait_for(struct sl_processes *p, struct sl_json *pod, const char *why, int64_t now_ms)
+{
+    if (sl_pod_say_waiting(pod, why, now_ms)) {
+        write_status(p, pod);
+    }
+    again(p, now_ms + SL_LOOK_MS);
+}
+
+/* As which user it runs; false: it was refused, or waits. */
+static bool find_account(struct sl_processes *p, struct sl_json *pod, struct sl_account *account,
+                         int64_t now_ms)
+{
+    struct sl_error e = {0};
+    enum sl_code code = p->as_submitter ? sl_account_of(pod, account, &e) : SL_CODE_OK;
+    if (code == SL_CODE_UNAVAILABLE) {
+        wait_for(p, pod, e.text, now_ms);
+    } else if (code != SL_CODE_OK) {
+        refuse(p, pod, "UnknownUser", e.text, now_ms);
+    }
+    return code == SL_CODE_OK;
+}
+
 /* The plan of the pod with what it has of devices; NULL: it was refused, or waits. */
 static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
 {
     struct sl_error e = {0};
     struct sl_account account = {.name = NULL};
     const char *uid = sl_object_uid(pod);
-    if (p->as_submitter && sl_account_of(pod, &account, &e) != SL_CODE_OK) {
-        refuse(p, pod, "UnknownUser", e.text, now_ms);
+    if (!find_account(p, pod, &account, now_ms)) {
         return NULL;
     }
     const struct sl_json *devices = sl_devices_take(p->devices, uid, sl_json_get(pod, "spec"), &e);
     if (devices == NULL) {
-        if (sl_pod_say_waiting(pod, e.text, now_ms)) {
-            write_status(p, pod);
-        }
-        again(p, now_ms + SL_LOOK_MS);
+        wait_for(p, pod, e.text, now_ms);
         sl_account_fini(&account);
         return NULL;
     }

@@ -128,8 +128,8 @@ void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct
 {
     SL_PRE(w != NULL);
     struct sl_json *idle = sl_json_new_list();
-    const struct sl_idle_modes modes = {.simulated = r->rest->logs.open == NULL,
-                                        .elastic = r->rest->elastic_jobs};
+    struct sl_idle_modes modes = r->rest->heeded;
+    modes.simulated = r->rest->logs.open == NULL;
     sl_object_idle(w->kind, w->body, modes, idle);
     for (size_t i = 0; i < sl_json_len(unknown); i++) {
         sl_answer_warn(r, "unknown field %s: it has no effect",

@@ -99,9 +99,8 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
                          .hook_count = o->hook_count,
                          .question_count = o->question_count,
                          .reviews = o->reviews,
-                         .elastic_jobs = o->elastic_jobs,
+                         .heeded = o->heeded,
                          .logs = o->logs,
-                         .submitters = o->submitters,
                          .watches_max = o->watches_max != 0 ? o->watches_max : WATCHES_MAX_DEFAULT,
                          .version = o->version != NULL ? o->version : "0.0.0"};
     server->rest.hooks = sl_mem_new(o->hook_count + 1, sizeof *server->rest.hooks);

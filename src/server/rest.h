@@ -30,11 +30,10 @@ struct sl_rest {
     struct sl_server_question *questions;
     size_t question_count;
     unsigned watch_count, watches_max;
-    bool reviews; /* bodies are what an API server writes */
-    bool elastic_jobs;
+    bool reviews;                /* bodies are what an API server writes */
+    struct sl_idle_modes heeded; /* server.h */
     const char *version;
     struct sl_server_logs logs;
-    bool submitters; /* server.h */
 };
 
 /* --- answers --------------------------------------------------------------------------------- */

@@ -117,12 +117,10 @@ struct sl_server_options {
     size_t bodies_bytes_max;             /* of all bodies in memory; 0 = 64 MiB */
     bool
         reviews; /* bodies are an API server's: larger, and whatever Go writes is read (sl_json_parse_received) */
-    bool elastic_jobs; /* jobs may be elastic: no warning says that the annotation has no effect */
-    unsigned watches_max; /* 0 = 800; more are refused with 429 */
-    bool
-        submitters; /* jobs and pods are those of their users: they are noted, and others cannot change them */
-    const char *version; /* of the program, for /version; NULL = "0.0.0" */
-    struct sl_tls *tls;  /* NULL: plain HTTP; else lent until the server has ended */
+    struct sl_idle_modes heeded; /* what has its effect: no warning says that it has none */
+    unsigned watches_max;        /* 0 = 800; more are refused with 429 */
+    const char *version;         /* of the program, for /version; NULL = "0.0.0" */
+    struct sl_tls *tls;          /* NULL: plain HTTP; else lent until the server has ended */
     struct sl_server_guard guard;
     struct sl_server_logs logs;
     struct sl_server_audit audit;

@@ -85,9 +85,7 @@ struct sl_write sl_write_of(const struct sl_request *r, enum sl_verb verb, struc
                              .name = r->route.name,
                              .body = body,
                              .manager = r->manager,
-                             .submitter = !r->rest->submitters ? NULL
-                                          : user != NULL       ? user->name
-                                                               : "",
+                             .submitter = user != NULL ? user->name : "",
                              .for_others = user != NULL && user->role == SL_ROLE_ADMIN,
                              .weight_max = SL_BODY_WEIGHT_MAX};
 }

@@ -95,17 +95,21 @@ static enum sl_code copy_pages(sqlite3 *from, sqlite3 *to, const char *path, str
                         path, full ? "the disk is full" : sqlite3_errstr(rc));
 }
 
-/* `path` must not be there; on failure it is not. */
-static enum sl_code copy_database(const char *source, const char *path, struct sl_error *e)
+/* `path` must not be there; on failure it is not. `owner` (NULL: who copies): whose it becomes, where root copies. */
+static enum sl_code copy_database(const char *source, const char *path, const struct stat *owner,
+                                  struct sl_error *e)
 {
     sqlite3 *from = NULL, *to = NULL;
     enum sl_code code = open_source(source, &from, e);
     int fd = code != SL_CODE_OK ? -1 : open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    if (code == SL_CODE_OK && fd < 0) {
+    if (code == SL_CODE_OK && (fd < 0 || (owner != NULL && geteuid() == 0 &&
+                                          fchown(fd, owner->st_uid, owner->st_gid) != 0))) {
         code = fail_file("create", path, e);
     }
-    if (code == SL_CODE_OK) {
+    if (fd >= 0) {
         (void)close(fd);
+    }
+    if (code == SL_CODE_OK) {
         int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
         code = rc == SQLITE_OK ? copy_pages(from, to, path, e)
                                : sl_error_set(e, SL_CODE_INTERNAL, "cannot open %.300s: %s", path,
@@ -155,7 +159,7 @@ enum sl_code sl_store_backup(const char *dir, const char *file, struct sl_error 
         errno = EEXIST;
         code = fail_file("create", file, e);
     }
-    code = code == SL_CODE_OK ? copy_database(source, part, e) : code;
+    code = code == SL_CODE_OK ? copy_database(source, part, NULL, e) : code;
     if (code != SL_CODE_OK) {
         return code;
     }
@@ -167,7 +171,14 @@ enum sl_code sl_store_backup(const char *dir, const char *file, struct sl_error 
     return code == SL_CODE_OK ? sync_parent(file, e) : code;
 }
 
-/* The database that is replaced stays as sluice.db.replaced, with its log. The log goes first: it would be read into the new one. */
+static enum sl_code move_aside(const char *from, const char *to, struct sl_error *e)
+{
+    return rename(from, to) == 0 || errno == ENOENT ? SL_CODE_OK : fail_file("move", from, e);
+}
+
+/* The database that is replaced stays as sluice.db.replaced, with its log. It goes first: from then on there is none, and
+ * the next start refuses (open_file of db.c), should this one be killed; the database without its log would be started, without
+ * what was acknowledged last, and the log would be read into the new one. One that is not there has gone before. */
 static enum sl_code set_aside(const char *live, struct sl_error *e)
 {
     char log[PATH_SIZE], index[PATH_SIZE], kept[PATH_SIZE], kept_log[PATH_SIZE];
@@ -178,38 +189,77 @@ static enum sl_code set_aside(const char *live, struct sl_error *e)
     if (code != SL_CODE_OK) {
         return code;
     }
-    (void)unlink(kept);
-    (void)unlink(kept_log);
-    if (unlink(index) != 0 && errno != ENOENT) {
+    if (access(live, F_OK) == 0) {
+        (void)unlink(kept);
+        (void)unlink(kept_log);
+        code = move_aside(live, kept, e);
+        code = code == SL_CODE_OK ? sync_parent(live, e) : code;
+    }
+    if (code == SL_CODE_OK && unlink(index) != 0 && errno != ENOENT) {
         return fail_file("remove", index, e);
     }
-    if (rename(log, kept_log) != 0 && errno != ENOENT) {
-        return fail_file("move", log, e);
+    code = code == SL_CODE_OK ? move_aside(log, kept_log, e) : code;
+    return code == SL_CODE_OK ? sync_parent(live, e) : code;
+}
+
+/* Root puts back what another user's daemon opens. */
+static enum sl_code find_owner(const char *dir, const char *live, struct stat *owner,
+                               struct sl_error *e)
+{
+    bool known = stat(live, owner) == 0 && owner->st_uid != 0;
+    return known || stat(dir, owner) == 0 ? SL_CODE_OK : fail_file("open", dir, e);
+}
+
+/* The same of the lock, which may have been made just now; not of what was put in its place. */
+static enum sl_code give_lock(const char *dir, int fd, const struct stat *owner, struct sl_error *e)
+{
+    char path[PATH_SIZE];
+    struct stat named, open;
+    enum sl_code code = join(dir, "/lock", path, e);
+    if (code != SL_CODE_OK || geteuid() != 0 || lstat(path, &named) != 0 || fstat(fd, &open) != 0 ||
+        named.st_ino != open.st_ino || named.st_dev != open.st_dev || !S_ISREG(open.st_mode) ||
+        open.st_nlink != 1 || open.st_size != 0 || open.st_uid != 0) {
+        return code;
     }
-    return link(live, kept) == 0 || errno == ENOENT ? SL_CODE_OK : fail_file("keep", live, e);
+    return fchown(fd, owner->st_uid, owner->st_gid) == 0 ? code : fail_file("give away", path, e);
+}
+
+/* Once it is the only one it stays until it has its name: what is left of a restore that did not end says so. */
+static enum sl_code put_in_place(const char *part, const char *live, struct sl_error *e)
+{
+    enum sl_code code = set_aside(live, e);
+    if (code == SL_CODE_OK && rename(part, live) != 0) {
+        code = fail_file("replace", live, e);
+    }
+    if (code != SL_CODE_OK && access(live, F_OK) == 0) {
+        (void)unlink(part);
+    }
+    return code == SL_CODE_OK ? sync_parent(live, e) : code;
 }
 
 enum sl_code sl_store_restore(const char *dir, const char *file, struct sl_error *e)
 {
     SL_PRE(dir != NULL && file != NULL);
     struct sl_store s = {.lock_fd = -1};
+    struct stat owner;
     char live[PATH_SIZE], part[PATH_SIZE];
     sl_error_clear(e);
     enum sl_code code = join(dir, "/sluice.db", live, e);
     code = code == SL_CODE_OK ? join(dir, "/sluice.db.part", part, e) : code;
     code = code == SL_CODE_OK ? sl_db_lock(&s, dir, e) : code; /* a daemon that runs has it */
+    code = code == SL_CODE_OK ? find_owner(dir, live, &owner, e) : code;
+    code = code == SL_CODE_OK ? give_lock(dir, s.lock_fd, &owner, e) : code;
     if (code == SL_CODE_OK) {
         (void)unlink(part); /* of a restore that was killed */
-        code = copy_database(file, part, e);
+        code = copy_database(file, part, &owner, e);
     }
     if (code == SL_CODE_OK) {
         code = check(part, e);
-        code = code == SL_CODE_OK ? set_aside(live, e) : code;
-        if (code == SL_CODE_OK && rename(part, live) != 0) {
-            code = fail_file("replace", live, e);
+        if (code == SL_CODE_OK) {
+            code = put_in_place(part, live, e);
+        } else {
+            (void)unlink(part);
         }
-        (void)unlink(part);
-        code = code == SL_CODE_OK ? sync_parent(live, e) : code;
     }
     if (s.lock_fd >= 0) {
         (void)close(s.lock_fd);

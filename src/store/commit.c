@@ -128,6 +128,7 @@ static void forget(struct sl_store *s, const struct mark *mark)
     s->work_pending = mark->work_pending;
     s->bookkeeping = mark->bookkeeping;
     sl_events_truncate(&s->log, mark->revision);
+    sl_snapshot_lose(s, mark->revision);
 }
 
 /* SQLite gave up the transaction: everything staged so far is lost, and sl_store_commit has to
@@ -283,6 +284,7 @@ static enum sl_code write_batch(struct sl_store *s, struct sl_error *e)
     }
     sl_note_reserve(s);
     sl_db_bind_int(s, SL_SQL_SET_REVISION, 1, (int64_t)s->revision);
+    sl_db_bind_text(s, SL_SQL_SET_REVISION, 2, s->guards ? "guarded" : "revision");
     enum sl_code code = sl_db_run(s, SL_SQL_SET_REVISION, e);
     code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_SEAL, e) : code;
     return code == SL_CODE_OK ? sl_db_run(s, SL_SQL_COMMIT, e) : code;

@@ -419,6 +419,18 @@ static enum sl_code take_over(struct sl_store *s, struct sl_error *e)
     return SL_CODE_OK;
 }
 
+/* Between the one that was put aside and the one that takes its place (backup.c). */
+static enum sl_code check_restored(const char *path, struct sl_error *e)
+{
+    char part[4096 + 8];
+    (void)snprintf(part, sizeof part, "%s.part", path);
+    return access(path, F_OK) == 0 || access(part, F_OK) != 0
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_INTERNAL,
+                              "%s is missing: a restore has not ended. Run sluicectl restore again",
+                              path);
+}
+
 static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_open,
                               struct sl_error *e)
 {
@@ -426,6 +438,10 @@ static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_op
     struct stat st;
     if (snprintf(path, sizeof path, "%s/sluice.db", dir) >= (int)sizeof path) {
         return fail_io("open", dir, ENAMETOOLONG, e);
+    }
+    enum sl_code code = check_restored(path, e);
+    if (code != SL_CODE_OK) {
+        return code;
     }
     *left_open = was_left_open(path);
     sl_note_read(s, dir);
@@ -445,7 +461,7 @@ static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_op
                    "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;"
                    "PRAGMA busy_timeout = 2000; PRAGMA recursive_triggers = ON;",
                    PAGE_CACHE_KIB);
-    enum sl_code code = sl_db_run_text(s, pragmas, "open the database", e);
+    code = sl_db_run_text(s, pragmas, "open the database", e);
     hide_files(path);
     return code;
 }

@@ -106,7 +106,7 @@ struct sl_store {
         work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
     uint64_t random;
-    bool gate_pods, guard_queues, select_pods, leave_owners;
+    bool gate_pods, guard_queues, select_pods, leave_owners, guards; /* guards: guard.c */
     struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_snapshots snapshots;

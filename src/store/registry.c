@@ -282,7 +282,7 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     } else {
         sl_json_remove(metadata, "namespace");
     }
-    if (sl_submitter_note(w, object, e) != SL_CODE_OK) {
+    if (sl_submitter_note(c->s, w, object, e) != SL_CODE_OK) {
         return e->code;
     }
     sl_prepare_create(c->s, w->kind, object);
@@ -454,7 +454,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
     }
     if (code == SL_CODE_OK) {
         c->result = settle_status(c, c->result, old);
-        code = sl_submitter_keep(w, old, c->result, e);
+        code = sl_submitter_keep(c->s, w, old, c->result, e);
     }
     if (code == SL_CODE_OK) {
         sl_object_default(w->kind, c->result);

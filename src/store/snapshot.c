@@ -152,7 +152,7 @@ enum sl_code sl_snapshot_keep(struct sl_store *s, enum sl_kind kind, const char 
 
 enum sl_code sl_snapshot_pin(struct sl_store *s, uint64_t revision, struct sl_error *e)
 {
-    SL_PRE(revision <= s->revision);
+    SL_PRE(s != NULL);
     enum sl_code code = expire(s, e);
     struct sl_store_pin *pin = find(s, revision);
     if (pin == NULL && revision != s->revision) {
@@ -169,6 +169,16 @@ enum sl_code sl_snapshot_pin(struct sl_store *s, uint64_t revision, struct sl_er
         *pin = (struct sl_store_pin){revision, sl_clock_now_ms() + KEPT_MS};
     }
     return code;
+}
+
+void sl_snapshot_lose(struct sl_store *s, uint64_t revision)
+{
+    SL_PRE(s != NULL);
+    for (size_t i = s->snapshots.count; i > 0; i--) {
+        if (s->snapshots.pins[i - 1].revision > revision) {
+            unpin(s, &s->snapshots.pins[i - 1]);
+        }
+    }
 }
 
 bool sl_snapshot_has(const struct sl_store *s, uint64_t revision)

@@ -24,6 +24,8 @@ enum sl_code sl_snapshot_keep(struct sl_store *s, enum sl_kind kind, const char 
                               const char *name, struct sl_error *e);
 /* Objects as they are now can be listed for a while; nothing for a revision before, where that has been pinned. */
 enum sl_code sl_snapshot_pin(struct sl_store *s, uint64_t revision, struct sl_error *e);
+/* What is later was lost with its batch. */
+void sl_snapshot_lose(struct sl_store *s, uint64_t revision);
 bool sl_snapshot_has(const struct sl_store *s, uint64_t revision);
 /* How many objects there are; ns "" = in all namespaces. -1: it cannot be read, and s->unread says why. */
 int64_t sl_snapshot_count(struct sl_store *s, enum sl_kind kind, const char *ns);

@@ -31,6 +31,10 @@ void sl_store_guard_queues(struct sl_store *s, bool on);
 /* Shall Jobs have the selector of their pods when they are created, as from an API server? Off at first: without pods it would
  * be waited for in vain what it selects. */
 void sl_store_select_pods(struct sl_store *s, bool on);
+/* From now on jobs and pods are those of who has submitted them: that is noted, and other users cannot change them. What was
+ * stored while this was not so (by an older version, too) says no longer whose it is. Before the first write. UNAVAILABLE: the
+ * disk is full. */
+enum sl_code sl_store_guard_submitters(struct sl_store *s, struct sl_error *e);
 /* Does another program delete what has no owner any more, and foreground deletion wait for that? Off at first. What it has left
  * is collected once this is off again. Owners are still cut off at once by the policy Orphan, and namespaces emptied. */
 void sl_store_leave_owners(struct sl_store *s, bool on);

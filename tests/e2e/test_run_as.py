@@ -203,6 +203,49 @@ exit 0""", container={"env": [{"name": "LD_PRELOAD", "value": "/tmp/none.so"}, {
         self.complete("lost")
         self.ended()
 
+    def restart(self, guarded):
+        self.daemon.stop()
+        self.daemon.options = [o for o in self.daemon.options if o != "--run-as-submitter"] + (["--run-as-submitter"] if guarded else [])
+        self.daemon.start()
+
+    def test_what_was_written_by_a_daemon_without_it_is_not_believed(self):
+        merge = "application/merge-patch+json"
+        queue = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/cq"
+        self.assertEqual(self.write(None, "PATCH", queue, {"spec": {"stopPolicy": "Hold"}}, merge)[0], 200)
+        self.submit("hers", "id -un", user=READER, suspend=True)
+        self.submit("admins", "id -un", user=None, annotations={"sluice.dev/run-as": "mail"}, suspend=True)
+        self.restart(guarded=False)
+        self.submit("claims", "id -un", annotations={"sluice.dev/submitted-by": "root"}, suspend=True)
+        self.submit("chooses", "id -un", annotations={"sluice.dev/run-as": "root"}, status=403)
+        self.assertEqual(self.write(WRITER, "PATCH", f"{JOBS}/hers", {"metadata": {"annotations": {"sluice.dev/run-as": "root"}}}, merge)[0], 403)
+        # such a daemon lets the users of a namespace change each other's
+        self.assertEqual(self.write(WRITER, "PATCH", f"{JOBS}/hers", {"metadata": {"labels": {"a": "b"}}}, merge)[0], 200)
+        self.restart(guarded=True)
+        for name in ("hers", "admins", "claims"):
+            self.assertEqual([a for a in self.daemon.get(f"{JOBS}/{name}")["metadata"].get("annotations", {}) if a.startswith("sluice.dev/")], [])
+        self.submit("kept", "id -un", suspend=True)
+        self.restart(guarded=True)
+        self.assertEqual(self.write(None, "PATCH", queue, {"spec": {"stopPolicy": "None"}}, merge)[0], 200)
+        self.assertEqual(self.output("kept"), ["games"])
+        for name in ("hers", "admins", "claims"):
+            self.assertIn("it is not known who has submitted it, at least not since that is guarded", self.failed(name, "UnknownUser")["message"])
+
+    def test_a_pod_of_another_user_does_not_count_for_a_job(self):
+        self.submit("victim", "sleep 1000", user=READER)
+        uid = self.daemon.get(f"{JOBS}/victim")["metadata"]["uid"]
+        pod = {"apiVersion": "v1", "kind": "Pod",
+               "metadata": {"name": "forged", "ownerReferences": [
+                   {"apiVersion": "batch/v1", "kind": "Job", "name": "victim", "uid": uid, "controller": True}]},
+               "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "command": ["true"]}]}}
+        status, answer = self.write(WRITER, "POST", PODS, pod)
+        self.assertEqual(status, 403, answer)
+        self.assertIn('metadata.ownerReferences: Job "victim" is not yours', answer["message"])
+        self.running("victim")
+
+    def test_its_output_can_be_opened_by_name(self):
+        self.submit("opens", "echo out > /dev/stdout && echo err > /dev/stderr && echo fd > /dev/fd/1")
+        self.assertEqual(self.output("opens"), ["out", "err", "fd"])
+
     def test_files_of_an_earlier_daemon_are_closed(self):
         self.daemon.stop()
         token = self.daemon.data / "journal-of-old"

@@ -42,8 +42,9 @@ struct sl_write {
     const char *manager;     /* of metadata.managedFields; NULL: this program itself */
     bool scale;              /* a patch comes by that subresource: so managedFields say */
     bool applied;            /* the body comes with its managedFields, which are to be kept */
-    const char *submitter;   /* the user, where jobs and pods are those of their users; else NULL */
-    bool for_others;         /* that user may change others' as well */
+    const char
+        *submitter;  /* who asks for it, "" when that is not known; NULL: this program itself */
+    bool for_others; /* that user may change others' as well */
 };
 
 /* Called once, after the write is durable (code OK, `result` lent) or refused. Where `durable` is set, it may come before:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LABEL "kueue.x-k8s.io/"
+#define ONLY "only the feature gate " /* what counts only with one */
 
 static const struct sl_idle rows[] = {
 #define SL_IDLE(kind, where, member, why) {SL_KIND_##kind, where, member, why, false},
@@ -17,11 +18,31 @@ static const struct sl_idle rows[] = {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
+bool sl_idle_heeded(const char *sentence, struct sl_idle_modes modes)
+{
+    const struct {
+        const char *gate;
+        bool on;
+    } gates[] = {{"ElasticJobsViaWorkloadSlices ", modes.elastic},
+                 {"ConcurrentAdmission ", modes.concurrent_admission},
+                 {"MultiKueueOrchestratedPreemption ", modes.preemption_gates},
+                 {"PriorityBoost ", modes.priority_boost},
+                 {"FailureRecoveryPolicy ", modes.failure_recovery}};
+    const char *name = strstr(sentence, ONLY);
+    for (size_t i = 0; name != NULL && i < sizeof gates / sizeof gates[0]; i++) {
+        if (strncmp(name + strlen(ONLY), gates[i].gate, strlen(gates[i].gate)) == 0) {
+            return gates[i].on;
+        }
+    }
+    return false;
+}
+
 /* Do the feature gates let it count? */
 static bool is_heeded(enum sl_kind kind, const struct sl_idle *row, struct sl_idle_modes modes)
 {
-    return modes.elastic && (sl_kind_is_elastic(kind) || kind == SL_KIND_WORKLOAD) &&
-           strcmp(row->member, LABEL "elastic-job") == 0;
+    bool concerns = strcmp(row->member, LABEL "elastic-job") != 0 || sl_kind_is_elastic(kind) ||
+                    kind == SL_KIND_WORKLOAD;
+    return concerns && sl_idle_heeded(row->why, modes);
 }
 
 const struct sl_idle *sl_schema_idle(size_t *count)

@@ -59,8 +59,11 @@ void sl_object_unknown_old(enum sl_kind kind, const struct sl_json *o, struct sl
  * Sluice does not (idle.def), and for what keeps a job from being admitted, or confuses it. */
 struct sl_idle_modes {
     bool simulated; /* so are jobs: more has no effect */
-    bool elastic;   /* Jobs and Workloads may be: the annotation has its effect */
+    /* Feature gates that are on: what only they let count has its effect. */
+    bool elastic, concurrent_admission, preemption_gates, priority_boost, failure_recovery;
 };
+/* Is that gate on which a sentence of idle.def says alone lets something count? */
+bool sl_idle_heeded(const char *sentence, struct sl_idle_modes modes);
 void sl_object_idle(enum sl_kind kind, const struct sl_json *o, struct sl_idle_modes modes,
                     struct sl_json *list);
 /* The kind's fields as an OpenAPI v3 schema, for `kubectl explain`. Caller frees. */

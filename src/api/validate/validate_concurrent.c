@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rules of concurrentAdmissionPolicy. It has no effect here (idle.def), and what Kueue could not use is refused as Kueue
- * refuses it, so that no object is kept here that cannot go back there. */
+/* Rules of concurrentAdmissionPolicy, which counts with the feature gate ConcurrentAdmission (controllers/variants). With
+ * the gate and without, what Kueue could not use is refused as Kueue refuses it, so that no object is kept here that cannot go back there. */
 #include <string.h>
 
 #include "api/validate/validate.h"

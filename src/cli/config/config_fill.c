@@ -346,6 +346,12 @@ void sl_config_fill(struct sl_config *c)
     }
     k->webhook_files = !sl_json_path_bool(v, "internalCertManagement.enable", true);
     c->jobs.elastic = c->settings.elastic_jobs;
+    c->jobs.heeded = (struct sl_idle_modes){
+        .elastic = c->settings.elastic_jobs,
+        .concurrent_admission = c->settings.concurrent_admission,
+        .preemption_gates = c->settings.preemption_gates || c->settings.concurrent_admission,
+        .priority_boost = c->settings.priority_boost,
+        .failure_recovery = c->force_lost_pods};
     fill_metered(c);
     fill_custom_labels(c);
     fill_copied(c);

@@ -154,13 +154,15 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {SL_FORESIGHT_PATH, sl_foresight_answer, d->foresight},
         {SL_FORESIGHT_RESOURCE_PATH, sl_foresight_answer, d->foresight}};
     struct sl_server_options o = {.listen = options->listen,
-                                  .elastic_jobs = options->jobs != NULL && options->jobs->elastic,
                                   .allow_remote = options->allow_remote,
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
                                   .questions = questions,
                                   .question_count = sizeof questions / sizeof questions[0],
                                   .version = SL_VERSION};
+    if (options->jobs != NULL) {
+        o.heeded = options->jobs->heeded;
+    }
     enum sl_code code = sl_daemon_auth_open(&d->auth, options, e);
     if (code != SL_CODE_OK) {
         return code;
@@ -274,16 +276,31 @@ static bool wait_a_second(void)
     return !asked;
 }
 
-/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
-static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
+static enum sl_code try_store(struct daemon *d, const struct sl_daemon_options *options,
+                              struct sl_error *e)
 {
-    enum sl_code code = sl_store_open(dir, &d->store, e);
+    enum sl_code code = sl_store_open(options->data_dir, &d->store, e);
+    if (code == SL_CODE_OK && options->run_as_submitter) {
+        code = sl_store_guard_submitters(d->store, e);
+    }
+    if (code != SL_CODE_OK && d->store != NULL) {
+        sl_store_close(d->store);
+        d->store = NULL;
+    }
+    return code;
+}
+
+/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
+static enum sl_code open_store(struct daemon *d, const struct sl_daemon_options *options,
+                               struct sl_error *e)
+{
+    enum sl_code code = try_store(d, options, e);
     if (code == SL_CODE_UNAVAILABLE) {
         sl_log(SL_LOG_ERROR, "waiting for the disk, tried again each second", "reason", e->text,
                NULL);
     }
     while (code == SL_CODE_UNAVAILABLE && wait_a_second()) {
-        code = sl_store_open(dir, &d->store, e);
+        code = try_store(d, options, e);
     }
     return code;
 }
@@ -291,7 +308,7 @@ static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_erro
 static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
                              struct sl_error *e)
 {
-    enum sl_code code = open_store(d, options->data_dir, e);
+    enum sl_code code = open_store(d, options, e);
     if (code != SL_CODE_OK) {
         return code;
     }

@@ -10,7 +10,6 @@
 #include "cli/ui/ui.h"
 #include "server/bearer.h"
 #include "server/tls.h"
-#include <pwd.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -18,7 +17,6 @@
 #define HOST_SIZE 256u
 #define IMPERSONATE "Impersonate-"
 #define OWNER "sluice-admin" /* whose token the daemon has made */
-#define NAMES_BYTES 16384u   /* for the row of a local user */
 
 /* By which address it is found: that of --listen, or, where it listens on all of them, the machine's name. */
 static void host_of(const char *listen, char host[static HOST_SIZE])
@@ -85,15 +83,12 @@ enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
 /* Its user, or root, could read the token. */
 static const struct sl_user *identify_local(struct sl_daemon_auth *auth, uid_t uid)
 {
-    char text[NAMES_BYTES];
-    struct passwd entry, *found = NULL;
     if (uid == 0 || uid == geteuid()) {
         return &auth->owner;
     }
-    return auth->users != NULL && getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 &&
-                   found != NULL
-               ? sl_users_named(auth->users, found->pw_name, sl_clock_now_ms())
-               : NULL;
+    int64_t now_ms = sl_clock_now_ms();
+    const char *name = auth->users != NULL ? sl_daemon_names_find(&auth->names, uid, now_ms) : NULL;
+    return name != NULL ? sl_users_named(auth->users, name, now_ms) : NULL;
 }
 
 /* Who shows a token is who it says. */
@@ -257,6 +252,7 @@ void sl_daemon_auth_close(struct sl_daemon_auth *auth)
     sl_daemon_audit_close(&auth->audit);
     sl_tls_free(auth->tls);
     sl_users_free(auth->users);
+    sl_daemon_names_fini(&auth->names);
     sl_mem_free(auth->owner.name);
     sl_mem_free(auth->token);
     *auth = (struct sl_daemon_auth){.token = NULL};

@@ -9,14 +9,16 @@
 #define SL_CLI_DAEMON_AUTH_H
 #include "cli/daemon/daemon_options.h"
 #include "cli/daemon/daemon_audit.h"
+#include "cli/daemon/daemon_names.h"
 #include "server/server.h"
 #include "server/users.h"
 
 struct sl_daemon_auth {
     char *token; /* NULL: there is none, and no TLS */
     struct sl_tls *tls;
-    struct sl_user owner;   /* of the token */
-    struct sl_users *users; /* NULL: there is only the owner */
+    struct sl_user owner;         /* of the token */
+    struct sl_users *users;       /* NULL: there is only the owner */
+    struct sl_daemon_names names; /* of local users */
     struct sl_daemon_audit audit;
 };
 /* Reads or makes the token and the certificate; what is made lies in the data directory, which exists. */

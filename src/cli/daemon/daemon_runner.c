@@ -31,7 +31,6 @@ void sl_daemon_runner_serve(struct sl_daemon_runner *r, struct sl_server_options
 {
     if (r->on) {
         o->logs = (struct sl_server_logs){sl_logs_open, &r->running.logs};
-        o->submitters = r->running.as_submitter;
     }
 }
 

@@ -116,6 +116,25 @@ static void fit_unnamed(struct sl_json *policy)
     }
 }
 
+/* What counts by a feature gate that is on is not warned of. Elastic jobs are of some kinds alone: a variable says so. */
+static void fit_idle(struct sl_json *policy, const struct sl_job_rules *rules)
+{
+    struct sl_idle_modes modes = rules->heeded;
+    struct sl_json *list = sl_json_path(policy, "spec.validations");
+    if (strcmp(sl_json_path_text(policy, "metadata.name", ""), "sluice-idle-fields") != 0) {
+        return;
+    }
+    if (!rules->elastic) {
+        set_variable(policy, "elastic", "false");
+    }
+    modes.elastic = false;
+    for (size_t i = sl_json_len(list); i > 0; i--) {
+        if (sl_idle_heeded(sl_json_path_text(sl_json_at(list, i - 1), "message", ""), modes)) {
+            sl_json_remove_at(list, i - 1);
+        }
+    }
+}
+
 #define GROUP "admissionregistration.k8s.io/"
 
 const char *sl_policies_mutating_version(unsigned minor)
@@ -174,9 +193,7 @@ static void add_file(const struct sl_json *items, const struct sl_policies_wish 
             if (wish->jobs->manage_all) {
                 fit_unnamed(object);
             }
-            if (!wish->jobs->elastic && strcmp(name, "sluice-idle-fields") == 0) {
-                set_variable(object, "elastic", "false");
-            }
+            fit_idle(object, wish->jobs);
             sl_json_append(left, sl_json_new_text(name));
         }
         add_object(out, object);

@@ -33,6 +33,8 @@ struct sl_job_rules {
         no_queue_labels; /* AssignQueueLabelsForPods=false: pods do not say whose quota they have */
     bool
         elastic; /* ElasticJobsViaWorkloadSlices: jobs that say so change their pods while they run */
+    struct sl_idle_modes
+        heeded; /* what has its effect by a gate: no warning says that it has none */
 };
 
 struct sl_jobs;

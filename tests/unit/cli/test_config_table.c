@@ -356,6 +356,27 @@ static void test_config_gates_absent_leave_kueues_defaults(void **state)
     sl_config_free(c);
 }
 
+/* Of what only a gate lets count nobody is warned where it is on. */
+static void test_config_gates_that_are_on_let_fields_count(void **state)
+{
+    (void)state;
+    struct sl_config *c = sl_config_load(NULL, NULL, false);
+    assert_true(c->jobs.heeded.elastic);
+    assert_false(c->jobs.heeded.concurrent_admission || c->jobs.heeded.preemption_gates ||
+                 c->jobs.heeded.priority_boost || c->jobs.heeded.failure_recovery);
+    sl_config_free(c);
+    c = sl_config_load(NULL, "ConcurrentAdmission=true,PriorityBoost=true", false);
+    assert_true(c->jobs.heeded.concurrent_admission && c->jobs.heeded.preemption_gates &&
+                c->jobs.heeded.priority_boost);
+    assert_false(c->jobs.heeded.failure_recovery);
+    sl_config_free(c);
+    c = sl_config_load(NULL, "FailureRecoveryPolicy=true,ElasticJobsViaWorkloadSlices=false",
+                       false);
+    assert_true(c->jobs.heeded.failure_recovery);
+    assert_false(c->jobs.heeded.elastic || c->jobs.heeded.preemption_gates);
+    sl_config_free(c);
+}
+
 static void test_config_gates_that_are_unknown_or_unfit_are_refused(void **state)
 {
     (void)state;
@@ -535,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_config_gates_need_each_other_as_in_kueue),
         cmocka_unit_test(test_config_gates_of_a_stage_are_turned_together),
         cmocka_unit_test(test_config_gates_absent_leave_kueues_defaults),
+        cmocka_unit_test(test_config_gates_that_are_on_let_fields_count),
         cmocka_unit_test(test_config_gates_that_are_unknown_or_unfit_are_refused),
         cmocka_unit_test(test_config_gates_warn_when_sluice_does_otherwise),
         cmocka_unit_test(test_config_gates_come_from_the_command_line_as_well),

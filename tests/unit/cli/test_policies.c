@@ -397,6 +397,35 @@ static void test_policies_warn_of_elastic_jobs_where_none_can_be(void **state)
     }
 }
 
+/* Each warning goes with its gate. */
+static void test_policies_do_not_warn_of_what_a_gate_lets_count(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {
+        "spec.concurrentAdmissionPolicy", "workload-allowed-resource-flavors",
+        "spec.preemptionGates", "priority-boost", "safe-to-forcefully-delete"};
+    static const struct {
+        struct sl_idle_modes gates;
+        const char *heeded; /* which of them */
+    } rows[] = {{{.elastic = true}, "....."},
+                {{.concurrent_admission = true}, "++..."},
+                {{.preemption_gates = true}, "..+.."},
+                {{.priority_boost = true}, "...+."},
+                {{.failure_recovery = true}, "....+"}};
+    load_all();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_json *all =
+            made(&(struct sl_job_rules){.elastic = true, .heeded = rows[i].gates}, 36);
+        const struct sl_json *list = sl_json_path(
+            object(all, "ValidatingAdmissionPolicy", "sluice-idle-fields"), "spec.validations");
+        for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+            assert_int_equal(mentions(list, fields[k]), rows[i].heeded[k] == '.');
+        }
+        assert_true(mentions(list, "elastic-job has no effect"));
+        sl_json_free(all);
+    }
+}
+
 static void test_policies_are_for_the_namespaces_of_the_configuration(void **state)
 {
     (void)state;
@@ -516,6 +545,7 @@ int main(void)
         cmocka_unit_test_teardown(test_policies_refuse_what_a_file_refuses, forget),
         cmocka_unit_test_teardown(test_policies_for_all_jobs_do_not_ask_for_a_queue, forget),
         cmocka_unit_test_teardown(test_policies_warn_of_elastic_jobs_where_none_can_be, forget),
+        cmocka_unit_test_teardown(test_policies_do_not_warn_of_what_a_gate_lets_count, forget),
         cmocka_unit_test_teardown(test_policies_are_for_the_namespaces_of_the_configuration,
                                   forget),
         cmocka_unit_test_teardown(test_policies_are_of_the_version_that_is_served, forget),

@@ -315,14 +315,14 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
     assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", job), 201);
     assert_non_null(
         strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "elastic-job has no effect"));
-    f->rest.elastic_jobs = true;
+    f->rest.heeded.elastic = true;
     const char *heeded =
         "{\"metadata\":{\"name\":\"heeded\",\"annotations\":{\"kueue.x-k8s.io/elastic-job\":"
         "\"true\"}},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
         "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}";
     assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", heeded), 201);
     assert_int_equal(sl_json_len(f->r.answer.warnings), 0);
-    f->rest.elastic_jobs = false;
+    f->rest.heeded.elastic = false;
     const char *limited =
         "{\"metadata\":{\"name\":\"k\"},\"spec\":{\"activeDeadlineSeconds\":5,\"template\":{"
         "\"spec\":"
@@ -334,11 +334,57 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
         "sluice.dev/run-for and sluice.dev/fail say\"");
 }
 
+#define WORKLOAD(annotation)                                                                       \
+    "{\"metadata\":{\"name\":\"w%zu\",\"annotations\":{" annotation "}},\"spec\":{\"queueName\":"  \
+    "\"q\",\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{\"restartPolicy\":" \
+    "\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}]}}"
+
 /* The first warning about what is posted there; "" without one. */
 static const char *warned(struct fixture *f, const char *uri, const char *body)
 {
     assert_int_equal(post(f, uri, body), 201);
     return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "");
+}
+
+/* Each of them by its own gate, and by no other. */
+static void test_rest_fields_that_a_gate_lets_count_are_not_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *uri, *body, *member;
+        struct sl_idle_modes gate;
+    } rows[] = {
+        {"/apis/kueue.x-k8s.io/v1beta2/clusterqueues",
+         "{\"metadata\":{\"name\":\"q%zu\"},\"spec\":{\"concurrentAdmissionPolicy\":{\"migration\":"
+         "{\"mode\":\"RetainFirstAdmission\"}},\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],"
+         "\"flavors\":[{\"name\":\"f\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":1}]}]}]}}",
+         "spec.concurrentAdmissionPolicy",
+         {.concurrent_admission = true}},
+        {"/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads",
+         WORKLOAD("\"kueue.x-k8s.io/workload-allowed-resource-flavors\":\"f\""),
+         "workload-allowed-resource-flavors",
+         {.concurrent_admission = true}},
+        {"/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads",
+         WORKLOAD("\"kueue.x-k8s.io/priority-boost\":\"1\""),
+         "priority-boost",
+         {.priority_boost = true}},
+        {"/apis/batch/v1/namespaces/default/jobs",
+         "{\"metadata\":{\"name\":\"j%zu\"},\"spec\":{\"template\":{\"metadata\":{\"annotations\":{"
+         "\"kueue.x-k8s.io/safe-to-forcefully-delete\":\"true\"}},\"spec\":{\"restartPolicy\":"
+         "\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}",
+         "safe-to-forcefully-delete",
+         {.failure_recovery = true}},
+    };
+    const struct sl_idle_modes other = {.preemption_gates = true, .elastic = true};
+    char body[1024];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        f->rest.heeded = other;
+        (void)snprintf(body, sizeof body, rows[i].body, 2 * i);
+        assert_non_null(strstr(warned(f, rows[i].uri, body), rows[i].member));
+        f->rest.heeded = rows[i].gate;
+        (void)snprintf(body, sizeof body, rows[i].body, 2 * i + 1);
+        assert_string_equal(warned(f, rows[i].uri, body), "");
+    }
 }
 
 #define CLAIMING(name, by, marks)                                                                  \
@@ -1497,6 +1543,7 @@ int main(void)
         CASE(test_rest_misspelt_fields_are_warned_of),
         CASE(test_rest_cohort_below_itself_is_warned_of),
         CASE(test_rest_fields_without_effect_are_warned_of),
+        CASE(test_rest_fields_that_a_gate_lets_count_are_not_warned_of),
         CASE(test_rest_jobs_that_will_wait_for_ever_are_warned_of),
         CASE(test_rest_strict_writes_name_no_unknown_fields),
         CASE(test_rest_strict_patches_add_no_unknown_fields),

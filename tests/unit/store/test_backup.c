@@ -5,7 +5,22 @@
 #include "disk_between.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* Before which of them this process is killed; -1: none. */
+static int die_before = -1;
+
+int rename(const char *from, const char *to)
+{
+    if (die_before == 0) {
+        _exit(9);
+    }
+    die_before -= die_before > 0;
+    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
 
 struct paths {
     char dir[64], file[80], part[96], other[80];
@@ -223,6 +238,99 @@ static void test_backup_after_a_kill_leaves_the_log(void **state)
     leave(&p);
 }
 
+/* As a killed daemon leaves it: what it acknowledged last is in the log alone. */
+static void copy_killed(const struct fixture *f, const struct paths *p)
+{
+    char command[512];
+    (void)snprintf(command, sizeof command,
+                   "rm -rf %s && mkdir %s && cp %s/sluice.db %s/sluice.db-wal %s", p->other,
+                   p->other, f->dir, f->dir, p->other);
+    assert_int_equal(system(command), 0);
+}
+
+static int restore_and_die(const struct paths *p, int before)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct sl_error e;
+        die_before = before;
+        _exit(sl_store_restore(p->other, p->file, &e) == SL_CODE_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status);
+}
+
+/* Whenever it is killed, the next start has the old database with its log, or the new one, or refuses. */
+static void test_backup_put_back_and_killed_loses_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p = paths_of();
+    char replaced[112];
+    int refused = 0, ended = 9;
+    (void)snprintf(replaced, sizeof replaced, "%s/sluice.db.replaced", p.other);
+    make_queue(f, "backed", "");
+    commit(f);
+    assert_int_equal(sl_store_backup(f->dir, p.file, &f->e), SL_CODE_OK);
+    must(f, on(SL_VERB_DELETE, SL_KIND_LOCAL_QUEUE, "default", "backed"), NULL);
+    commit(f);
+    reopen(f); /* all of that is in the database's file */
+    make_queue(f, "kept", "");
+    commit(f);
+    for (int i = 0; ended == 9; i++) {
+        struct fixture next = {.store = NULL};
+        copy_killed(f, &p);
+        ended = restore_and_die(&p, i);
+        if (sl_store_open(p.other, &next.store, &next.e) != SL_CODE_OK) {
+            refused++;
+            assert_non_null(strstr(next.e.text, "a restore has not ended"));
+            assert_int_equal(restore_and_die(&p, -1), 0);
+            assert_int_equal(sl_store_open(p.other, &next.store, &next.e), SL_CODE_OK);
+            assert_true(has(&next, "backed") && !has(&next, "kept"));
+            sl_store_close(next.store);
+            assert_int_equal(sl_store_restore(p.other, replaced, &f->e), SL_CODE_OK);
+            assert_int_equal(sl_store_open(p.other, &next.store, &next.e), SL_CODE_OK);
+            assert_true(has(&next, "kept"));
+        } else if (ended == 0) {
+            assert_true(has(&next, "backed") && !has(&next, "kept"));
+        } else {
+            assert_true(!has(&next, "backed") && has(&next, "kept"));
+        }
+        sl_store_close(next.store);
+    }
+    assert_int_equal(ended, 0);
+    assert_true(refused > 0);
+    remove_file(p.other, "sluice.db.part");
+    leave(&p);
+}
+
+/* Root puts back what another user's daemon opens; anybody else, his own. */
+static void test_backup_put_back_is_its_directorys(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p = paths_of();
+    struct stat dir, db, lock;
+    char path[112];
+    assert_int_equal(sl_store_backup(f->dir, p.file, &f->e), SL_CODE_OK);
+    assert_int_equal(mkdir(p.other, 0700), 0);
+    if (geteuid() == 0) {
+        const struct passwd *nobody = getpwnam("nobody");
+        assert_int_equal(chown(p.other, nobody->pw_uid, nobody->pw_gid), 0);
+    }
+    assert_int_equal(stat(p.other, &dir), 0);
+    for (int i = 0; i < 2; i++) { /* where there is none, and over another one */
+        assert_int_equal(sl_store_restore(p.other, p.file, &f->e), SL_CODE_OK);
+        (void)snprintf(path, sizeof path, "%s/sluice.db", p.other);
+        assert_int_equal(stat(path, &db), 0);
+        (void)snprintf(path, sizeof path, "%s/lock", p.other);
+        assert_int_equal(stat(path, &lock), 0);
+        assert_true(db.st_uid == dir.st_uid && db.st_gid == dir.st_gid);
+        assert_int_equal(db.st_mode & 0777, 0600);
+        assert_true(lock.st_uid == dir.st_uid && lock.st_gid == dir.st_gid);
+    }
+    leave(&p);
+}
+
 static void test_backup_on_a_full_disk_leaves_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -248,6 +356,8 @@ int main(void)
         CASE(test_backup_that_is_damaged_is_not_put_back),
         CASE(test_backup_of_another_kind_is_not_put_back),
         CASE(test_backup_after_a_kill_leaves_the_log),
+        CASE(test_backup_put_back_and_killed_loses_nothing),
+        CASE(test_backup_put_back_is_its_directorys),
         cmocka_unit_test_setup_teardown(test_backup_on_a_full_disk_leaves_nothing, watch_disk,
                                         leave_disk),
     };

@@ -287,6 +287,41 @@ static void test_snapshot_after_a_lost_batch(void **state)
     sl_mem_free(token);
 }
 
+/* A list of what was staged and is lost ends: its revision will be another one's. */
+static void test_snapshot_of_a_lost_batch_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {.text = ""};
+    char *token = NULL;
+    uint64_t lost, now;
+    make_queues(f, "abc");
+    label(f, "b", "1");
+    label(f, "b", "2");
+    assert_int_equal(page(f, pages(1), &token, &seen, &lost), SL_CODE_OK);
+    char *early = sl_mem_text(token), *late = sl_mem_text(token);
+    disk.fail_syncs = 1;
+    assert_int_equal(sl_store_commit(f->store, &f->e), SL_CODE_INTERNAL);
+    assert_int_equal(page(f, pages(1), &early, &seen, &now), SL_CODE_GONE);
+    label(f, "c", "other");
+    label(f, "c", "others");
+    assert_int_equal(sl_store_revision(f->store), lost);
+    label(f, "c", "later");
+    commit(f);
+    assert_int_equal(page(f, pages(1), &late, &seen, &now), SL_CODE_GONE);
+    sl_mem_free(token);
+}
+
+/* Whatever number a client makes up. */
+static void test_snapshot_of_a_revision_to_come_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {.text = ""};
+    uint64_t revision;
+    make_queues(f, "abc");
+    char *token = sl_mem_text("v2:1000000:2:default/a");
+    assert_int_equal(page(f, pages(1), &token, &seen, &revision), SL_CODE_GONE);
+}
+
 static void test_snapshot_cost_follows_the_page(void **state)
 {
     struct fixture *f = *state;
@@ -368,6 +403,9 @@ int main(void)
         CASE(test_snapshot_memory_is_bounded),
         CASE(test_snapshot_number_of_lists_is_bounded),
         cmocka_unit_test_setup_teardown(test_snapshot_after_a_lost_batch, watch_disk, leave_disk),
+        cmocka_unit_test_setup_teardown(test_snapshot_of_a_lost_batch_is_gone, watch_disk,
+                                        leave_disk),
+        CASE(test_snapshot_of_a_revision_to_come_is_gone),
         CASE(test_snapshot_cost_follows_the_page),
         CASE(test_snapshot_scan_of_later_objects_is_bounded),
         CASE(test_snapshot_bad_tokens_are_refused),
