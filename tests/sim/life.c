@@ -44,8 +44,8 @@ static void describe(const struct sl_json *w, struct sl_buf *out)
     const struct sl_json *conditions = sl_json_path(w, "status.conditions");
     for (size_t i = 0; i < sl_json_len(conditions); i++) {
         const struct sl_json *c = sl_json_at(conditions, i);
-        sl_buf_print(out, " %s%s(%s)", sl_json_path_bool(c, "none", false) ? "" : "",
-                     sl_json_path_text(c, "type", ""), sl_json_path_text(c, "status", "?"));
+        sl_buf_print(out, " %s(%s)", sl_json_path_text(c, "type", ""),
+                     sl_json_path_text(c, "status", "?"));
         if (strcmp(sl_json_path_text(c, "type", ""), sl_json_path_text(c, "reason", "")) != 0) {
             sl_buf_print(out, ":%s", sl_json_path_text(c, "reason", ""));
         }
