@@ -91,8 +91,7 @@ class Run(Scene):
 
     def test_finished_job_goes_after_its_time_with_all_that_was_kept(self):
         self.job("brief", "true", ttlSecondsAfterFinished=1)
-        self.complete("brief")
-        eventually(lambda: self.status("brief") is None, what="the job is gone")
+        eventually(lambda: self.status("brief") is None, 30, what="the job has ended, and is gone")
         eventually(lambda: list((self.daemon.data / "pods").iterdir()) == [], what="its directory is gone")
 
     def test_preemption_stops_the_whole_tree_before_the_other_starts(self):
