@@ -28,22 +28,8 @@ static bool refuse(struct sl_request *r, const char *reason, const char *field, 
 
 static bool check_body(struct sl_request *r, const struct sl_json *body)
 {
-    const char *version = sl_json_path_text(body, "apiVersion", "v1");
-    const char *kind = sl_json_path_text(body, "kind", BINDING);
-    const char *name = sl_json_path_text(body, "metadata.name", r->route.name);
     const char *target = sl_json_path_text(body, "target.kind", "Node");
-    if (sl_json_type(body) != SL_JSON_MAP || strcmp(version, "v1") != 0 ||
-        strcmp(kind, BINDING) != 0) {
-        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
-                       "the object provided (%.80s, Kind=%.80s) is not a v1, Kind=" BINDING,
-                       version, kind);
-        return false;
-    }
-    if (strcmp(name, r->route.name) != 0) {
-        sl_answer_fail(
-            r, SL_CODE_BAD_REQUEST,
-            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
-            r->route.name);
+    if (!sl_write_check_part(r, body, "v1", BINDING)) {
         return false;
     }
     if (target[0] != '\0' && strcmp(target, "Node") != 0) {

@@ -185,6 +185,9 @@ void sl_cycle_warn(struct sl_request *r, const struct sl_json *cohort);
 struct sl_write sl_write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body);
 /* Does the body say it is what the path says? Left out is fine: the store fills it in. False: answered. */
 bool sl_write_check_type(struct sl_request *r, const struct sl_json *body);
+/* The same of a body of this type that is written to a subresource, and its name. */
+bool sl_write_check_part(struct sl_request *r, const struct sl_json *body, const char *version,
+                         const char *kind);
 /* Stages the write and fills the answer with its result. `named`: what the client has sent, for complaints about its
  * fields. */
 void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct sl_json *named,

@@ -150,23 +150,9 @@ static bool check(struct sl_request *r, const struct sl_json *scale)
 {
     char why[96];
     const struct sl_json *replicas = sl_json_path(scale, "spec.replicas");
-    const char *version = sl_json_path_text(scale, "apiVersion", SCALE_VERSION);
-    const char *kind = sl_json_path_text(scale, "kind", "Scale");
-    const char *name = sl_json_path_text(scale, "metadata.name", r->route.name);
     const char *ns = sl_json_path_text(scale, "metadata.namespace", r->route.ns);
     int64_t n = sl_json_int(replicas, 0);
-    if (strcmp(version, SCALE_VERSION) != 0 || strcmp(kind, "Scale") != 0) {
-        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
-                       "the object provided (%.80s, Kind=%.80s) is not a " SCALE_VERSION
-                       ", Kind=Scale",
-                       version, kind);
-        return false;
-    }
-    if (strcmp(name, r->route.name) != 0) {
-        sl_answer_fail(
-            r, SL_CODE_BAD_REQUEST,
-            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
-            r->route.name);
+    if (!sl_write_check_part(r, scale, SCALE_VERSION, "Scale")) {
         return false;
     }
     if (strcmp(ns, r->route.ns) != 0) {

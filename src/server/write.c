@@ -42,6 +42,30 @@ bool sl_write_check_type(struct sl_request *r, const struct sl_json *body)
     return true;
 }
 
+bool sl_write_check_part(struct sl_request *r, const struct sl_json *body, const char *version,
+                         const char *kind)
+{
+    SL_PRE(version != NULL && kind != NULL);
+    const char *its_version = sl_json_path_text(body, "apiVersion", version);
+    const char *its_kind = sl_json_path_text(body, "kind", kind);
+    const char *name = sl_json_path_text(body, "metadata.name", r->route.name);
+    if (sl_json_type(body) != SL_JSON_MAP || strcmp(its_version, version) != 0 ||
+        strcmp(its_kind, kind) != 0) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "the object provided (%.80s, Kind=%.80s) is not a %s, Kind=%s", its_version,
+                       its_kind, version, kind);
+        return false;
+    }
+    if (strcmp(name, r->route.name) != 0) {
+        sl_answer_fail(
+            r, SL_CODE_BAD_REQUEST,
+            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
+            r->route.name);
+        return false;
+    }
+    return true;
+}
+
 void sl_write_and_answer(struct sl_request *r, const struct sl_write *w, struct sl_json *named,
                          int status)
 {

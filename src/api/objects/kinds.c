@@ -225,6 +225,21 @@ void sl_kind_set_elastic(enum sl_kind kind)
     kinds[kind].elastic = true;
 }
 
+/* In a slot, which has its texts. */
+static void keep(size_t slot, const struct custom *c, struct sl_kind_info info)
+{
+    struct custom *kept = &customs[slot];
+    *kept = *c;
+    info.group = kept->group;
+    info.version = kept->version;
+    info.kind = kept->kind;
+    info.plural = kept->plural;
+    info.singular = kept->singular;
+    info.shorts = kept->shorts;
+    info.api_version = kept->api_version;
+    kinds[info.id] = info;
+}
+
 static enum sl_code take_slot(const char *api_version, const char *kind, const char *plural,
                               enum sl_kind *out, struct sl_error *e)
 {
@@ -242,19 +257,11 @@ static enum sl_code take_slot(const char *api_version, const char *kind, const c
         return sl_error_set(e, SL_CODE_INTERNAL, "%s %s: no more than %d custom kinds", api_version,
                             kind, SL_KIND_CUSTOM_MAX);
     }
-    struct custom *kept = &customs[end - SL_KIND_CUSTOM];
-    *kept = c;
-    kinds[end] = (struct sl_kind_info){.id = (enum sl_kind)end,
-                                       .group = kept->group,
-                                       .version = kept->version,
-                                       .kind = kept->kind,
-                                       .plural = kept->plural,
-                                       .singular = kept->singular,
-                                       .shorts = kept->shorts,
-                                       .namespaced = true,
-                                       .has_status = true,
-                                       .by_name = plural == NULL,
-                                       .api_version = kept->api_version};
+    keep((size_t)end - SL_KIND_CUSTOM, &c,
+         (struct sl_kind_info){.id = (enum sl_kind)end,
+                               .namespaced = true,
+                               .has_status = true,
+                               .by_name = plural == NULL});
     *out = (enum sl_kind)end++;
     return SL_CODE_OK;
 }
@@ -346,19 +353,10 @@ static enum sl_code fill_defined(const struct sl_kind_names *n, struct custom *c
 
 static void put_slot(size_t slot, const struct custom *c, const struct sl_kind_names *n)
 {
-    struct custom *kept = &customs[SL_KIND_CUSTOM_MAX + slot];
-    enum sl_kind kind = (enum sl_kind)(SL_KIND_DEFINED + slot);
-    *kept = *c;
-    kinds[kind] = (struct sl_kind_info){.id = kind,
-                                        .group = kept->group,
-                                        .version = kept->version,
-                                        .kind = kept->kind,
-                                        .plural = kept->plural,
-                                        .singular = kept->singular,
-                                        .shorts = kept->shorts,
-                                        .namespaced = n->namespaced,
-                                        .has_status = n->has_status,
-                                        .api_version = kept->api_version};
+    keep(SL_KIND_CUSTOM_MAX + slot, c,
+         (struct sl_kind_info){.id = (enum sl_kind)(SL_KIND_DEFINED + slot),
+                               .namespaced = n->namespaced,
+                               .has_status = n->has_status});
 }
 
 enum sl_code sl_kind_define(const struct sl_kind_names *names, enum sl_kind *out,

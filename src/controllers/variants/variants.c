@@ -126,6 +126,9 @@ static bool drop_all(struct sl_family *f)
  * again, once it has no variants, and if there is a queue to wait in. */
 static void take_last_steps(struct sl_family *f)
 {
+    if (sl_family_drop_stale(f)) {
+        return;
+    }
     if (!sl_condition_true(f->parent, "QuotaReserved") && f->cluster_queue != NULL &&
         !sl_condition_true(f->parent, "Finished")) {
         if (!drop_all(f) && f->leaving_count == 0) {
