@@ -80,9 +80,12 @@ class ElasticRays(WorkScene):
 
     def make(self, name):
         queue = "left" if int(name[1:]) % 2 else "right"
-        status, answer = self.plane.request("POST", self.kuberay.clusters_path, {
-            "apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": ray_cluster(self.sizes()), "metadata": {
-                "name": name, "labels": {"kueue.x-k8s.io/queue-name": queue}, "annotations": {ELASTIC: "true"}}})
+        cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": ray_cluster(self.sizes()), "metadata": {
+            "name": name, "labels": {"kueue.x-k8s.io/queue-name": queue}, "annotations": {ELASTIC: "true"}}}
+        status = 503
+        while status == 503:  # the API server looks for new kinds every 30 s
+            status, answer = self.plane.request("POST", self.kuberay.clusters_path, cluster)
+            time.sleep(0.5 if status == 503 else 0)
         self.assertEqual(status, 201, answer)
 
     def scale(self, name, replicas):
