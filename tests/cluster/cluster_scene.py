@@ -3,7 +3,6 @@ import atexit, json, os, pathlib, sys, time, unittest
 
 from controlplane import BUILD, ROOT, ControlPlane
 
-sys.path.append(str(ROOT / "tests/e2e"))
 from daemon import cluster_queue, cohort, condition, eventually, flavor, holds, local_queue, milli  # noqa: E402,F401
 
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2"

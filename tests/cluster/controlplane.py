@@ -2,10 +2,13 @@
 
 It has its own CA, tokens and RBAC, and an audit log. Each program dies with the test run; what a run that was
 killed has left behind is stopped, by pid, when the next one starts in the same directory."""
-import ctypes, datetime, http.client, json, os, pathlib, shutil, signal, socket, ssl, subprocess, time
+import ctypes, datetime, http.client, json, os, pathlib, shutil, signal, socket, ssl, subprocess, sys, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.append(str(ROOT / "tests/e2e"))
+from patience import PATIENCE, deadline  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 if not BUILD.is_absolute():
     BUILD = ROOT / BUILD
@@ -136,7 +139,7 @@ class ControlPlane:
         self.start_apiserver()
 
     def wait(self, test, what, seconds=60):
-        end = time.monotonic() + seconds
+        end = deadline(seconds)
         while time.monotonic() < end:
             for name, process in self.processes.items():
                 if process.poll() is not None:
@@ -147,7 +150,7 @@ class ControlPlane:
             except (OSError, http.client.HTTPException):
                 pass
             time.sleep(0.1)
-        raise SystemExit(f"control plane: not within {seconds} s: {what}")
+        raise SystemExit(f"control plane: not within {PATIENCE * seconds} s: {what}")
 
     def log_of(self, name):
         return (self.run / "log" / f"{name}.log").read_text(errors="replace")

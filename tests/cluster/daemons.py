@@ -47,7 +47,7 @@ class ClusterDaemon:
                 raise AssertionError(f"{self.name} ended with {self.process.returncode}:\n{self.log()[-3000:]}")
             return self.answers()
 
-        eventually(ready, seconds, what=f"{self.name} ready\n{self.log()[-2000:]}")
+        eventually(ready, seconds, what=lambda: f"{self.name} ready\n{self.log()[-2000:]}")
 
     def running(self):
         return self.process.poll() is None

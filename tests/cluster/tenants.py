@@ -5,6 +5,7 @@ run side by side, each in a namespace with a queue of its own. Whatever a trick 
 its namespace is held by an admitted Workload there (Tenant.uncovered)."""
 import json, time
 
+from patience import deadline
 from work_scene import *
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -165,14 +166,14 @@ def play(tricks, seconds=40):
     """{tenant: generator}: all of them at once, each as far as what it waits for lets it; then nothing runs that is not
     covered, now and for some time. The faults of each tenant say what went wrong."""
     waiting = {t: None for t in tricks}
-    end = time.monotonic() + seconds
+    end = deadline(seconds)
     while waiting and time.monotonic() < end:
         for tenant in list(waiting):
             test = waiting[tenant]
             if test is None or test():
                 try:
                     waiting[tenant] = next(tricks[tenant])
-                    end = time.monotonic() + seconds
+                    end = deadline(seconds)
                 except StopIteration:
                     del waiting[tenant]
         time.sleep(0.1)

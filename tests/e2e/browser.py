@@ -1,6 +1,8 @@
 """A headless Chromium driven over the DevTools protocol, which it speaks on a pair of pipes."""
 import base64, itertools, json, os, pathlib, select, shutil, subprocess, tempfile, time
 
+from patience import PATIENCE, deadline
+
 PROGRAMS = ("chromium-headless-shell", "chromium")
 
 
@@ -87,11 +89,11 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.output, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + seconds
+        end = deadline(seconds)
         while True:
             answer = self._take(end)
             if answer is None:
-                raise AssertionError(f"no answer to {method} in {seconds} s")
+                raise AssertionError(f"no answer to {method} in {PATIENCE * seconds} s")
             if answer.get("id") == number:
                 if "error" in answer:
                     raise AssertionError(f'{method}: {answer["error"]}')
@@ -115,13 +117,13 @@ class Browser:
 
     def until(self, script, seconds=15):
         """The first true value of an expression."""
-        end = time.monotonic() + seconds
+        end = deadline(seconds)
         while True:
             value = self.run(script)
             if value:
                 return value
             if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {script}\n{self.text()[:3000]}\n{self.said}")
+                raise AssertionError(f"not within {PATIENCE * seconds} s: {script}\n{self.text()[:3000]}\n{self.said}")
             time.sleep(0.05)
 
     def work(self):

@@ -1,6 +1,8 @@
 """Starts and stops a standalone sluiced on a free loopback port, and talks to it: by kubectl, sluicectl and HTTP."""
 import http.client, json, os, pathlib, re, shutil, signal, socket, subprocess, tempfile, time
 
+from patience import PATIENCE, deadline
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 if not BUILD.is_absolute():
@@ -39,7 +41,7 @@ class Daemon:
         return self
 
     def wait_ready(self, seconds=30):
-        end = time.monotonic() + seconds
+        end = deadline(seconds)
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 raise AssertionError(f"sluiced exited with {self.process.returncode}:\n{self.log_text()[-3000:]}")
@@ -110,14 +112,15 @@ class Daemon:
 
 
 def eventually(check, seconds=15, what="condition"):
-    """The first true value of check(), polled; AssertionError after `seconds`."""
-    end = time.monotonic() + seconds
+    """The first true value of check(), polled; AssertionError when none came in `seconds` of a quiet machine. `what`: a
+    text, or a function that makes it then."""
+    end = deadline(seconds)
     while True:
         value = check()
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
+            raise AssertionError(f"not within {PATIENCE * seconds} s: {what() if callable(what) else what}")
         time.sleep(0.05)
 
 

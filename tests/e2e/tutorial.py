@@ -30,6 +30,7 @@ usage: tutorial.py --write PAGE...     puts what is printed now into the pages; 
 import os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
 from daemon import BUILD, KUBECTL, ROOT, free_port
+from patience import deadline
 
 LOOKS = re.compile(r"(build/)?((sluicectl|kubectl sluice) (get|describe|pending|why|what-if|shares|status|topology|node list|history|usage|list|"
                    r"version)|kubectl (--server \S+ )?(get|describe))\b|curl ")
@@ -143,7 +144,7 @@ class Reader:
 
     def see(self, command, expected, seconds=15):
         """What the command printed at last, repeated where it only looks."""
-        end = time.monotonic() + seconds
+        end = deadline(seconds)
         while True:
             printed = self.type(command)
             if matches(expected, printed) or not LOOKS.match(command) or time.monotonic() > end:
