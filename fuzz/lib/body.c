@@ -20,6 +20,9 @@ static const struct {
     {SL_KIND_POD, "{\"spec\":" POD_SPEC "}"},
     {SL_KIND_POD_TEMPLATE, "{\"template\":{\"spec\":" POD_SPEC "}}"},
     {SL_KIND_LIMIT_RANGE, "{\"spec\":{\"limits\":[{\"type\":\"Pod\",\"max\":{\"cpu\":\"2\"}}]}}"},
+    {SL_KIND_CONFIG_MAP, "{\"data\":{\"a.b\":\"c\"},\"binaryData\":{\"d\":\"AA==\"}}"},
+    {SL_KIND_SECRET, "{\"data\":{\"a\":\"Yg==\"},\"stringData\":{\"c\":\"d\"},\"immutable\":true}"},
+    {SL_KIND_SERVICE_ACCOUNT, "{\"secrets\":[{\"name\":\"s\"}]}"},
     {SL_KIND_EVENT,
      "{\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"a\"},"
      "\"reason\":\"r\",\"message\":\"m\",\"type\":\"Normal\"}"},

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -17,6 +18,9 @@ enum message {
     MESSAGE_NAMESPACE,
     MESSAGE_JOB,
     MESSAGE_PRIORITY_CLASS,
+    MESSAGE_CONFIG_MAP,
+    MESSAGE_SECRET,
+    MESSAGE_SERVICE_ACCOUNT,
     MESSAGE_DELETE_OPTIONS,
     MESSAGE_PRECONDITIONS,
     MESSAGE_METADATA,
@@ -42,6 +46,7 @@ enum type {
     TYPE_TEXT,
     TYPE_TEXT_LIST,
     TYPE_TEXT_MAP,
+    TYPE_BYTES_MAP, /* base64 in JSON */
     TYPE_QUANTITY_MAP,
     TYPE_MESSAGE,
     TYPE_MESSAGE_LIST
@@ -158,6 +163,16 @@ static struct sl_json *text_new(struct reader *r, const char *field, const struc
     return value;
 }
 
+static struct sl_json *bytes_new(const struct wire *w)
+{
+    struct sl_buf text = {0};
+    sl_buf_text(&text, "");
+    sl_base64_print(w->size > 0 ? (const char *)w->bytes : "", w->size, &text);
+    struct sl_json *value = sl_json_new_text(text.data);
+    sl_buf_fini(&text);
+    return value;
+}
+
 /* The list or map at `name`, made on its first element. */
 static struct sl_json *container(struct sl_json *map, const char *name, bool list)
 {
@@ -189,7 +204,9 @@ static bool read_entry(struct reader *outer, const struct field *f, const struct
         return truncated(outer);
     }
     char *name = read_text(outer, f->name, &key);
-    struct sl_json *text = name != NULL ? text_new(outer, f->name, &value) : NULL;
+    struct sl_json *text = name == NULL                ? NULL
+                           : f->type == TYPE_BYTES_MAP ? bytes_new(&value)
+                                                       : text_new(outer, f->name, &value);
     if (text != NULL) {
         sl_json_set(map, name, text);
     }
@@ -238,6 +255,7 @@ static bool read_bytes(struct reader *r, const struct field *f, const struct wir
         }
         return text != NULL;
     case TYPE_TEXT_MAP:
+    case TYPE_BYTES_MAP:
     case TYPE_QUANTITY_MAP:
         return read_entry(r, f, w, container(out, f->name, false));
     case TYPE_MESSAGE:
@@ -289,6 +307,9 @@ static enum message root_message(const char *api_version, const char *kind)
     } roots[] = {{"v1", "Namespace", MESSAGE_NAMESPACE},
                  {"batch/v1", "Job", MESSAGE_JOB},
                  {"scheduling.k8s.io/v1", "PriorityClass", MESSAGE_PRIORITY_CLASS},
+                 {"v1", "ConfigMap", MESSAGE_CONFIG_MAP},
+                 {"v1", "Secret", MESSAGE_SECRET},
+                 {"v1", "ServiceAccount", MESSAGE_SERVICE_ACCOUNT},
                  {"v1", "DeleteOptions", MESSAGE_DELETE_OPTIONS},
                  {"authorization.k8s.io/v1", "SelfSubjectAccessReview", MESSAGE_REVIEW},
                  {"authorization.k8s.io/v1", "SelfSubjectRulesReview", MESSAGE_RULES_REVIEW}};

@@ -52,7 +52,8 @@ void sl_prepare_name(struct sl_store *s, struct sl_json *object)
 
 static bool has_generation(enum sl_kind kind)
 {
-    return kind != SL_KIND_NAMESPACE && kind != SL_KIND_NODE && kind != SL_KIND_EVENT;
+    return kind != SL_KIND_NAMESPACE && kind != SL_KIND_NODE && kind != SL_KIND_EVENT &&
+           kind != SL_KIND_CONFIG_MAP && kind != SL_KIND_SECRET && kind != SL_KIND_SERVICE_ACCOUNT;
 }
 
 static struct sl_json *list_of_one(const char *text)

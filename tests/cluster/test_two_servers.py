@@ -24,6 +24,7 @@ ready: [{condition: Available}]
 active: [{path: status.replicas, in: [0], default: 0, not: true}]
 finished: []
 """
+BYTES = BUILD / "two-servers.bytes"
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 JSON_PATCH, STRATEGIC = "application/json-patch+json", "application/strategic-merge-patch+json"
 
@@ -228,6 +229,28 @@ STEPS = [
     kubectl("delete a Deployment", "delete", "deployment", "api", "--wait"),
     kubectl("wait for what has gone", "wait", "--for=delete", "deployment/api", "--timeout=9s"),
     kubectl("delete a StatefulSet", "delete", "statefulset", "web"),
+    # --- ConfigMaps, Secrets, ServiceAccounts
+    kubectl("create a ConfigMap by its generator", "create", "configmap", "cm", "--from-literal=a=b", f"--from-file=bytes={BYTES}"),
+    kubectl("create a Secret by its generator", "create", "secret", "generic", "one", "--from-literal=p=q", f"--from-file=bytes={BYTES}"),
+    kubectl("create a ServiceAccount by its generator", "create", "serviceaccount", "robot"),
+    kubectl("see a ConfigMap", "get", "configmap", "cm", "-o", "yaml"),
+    kubectl("see a Secret", "get", "secret", "one", "-o", "yaml"),
+    kubectl("see a ServiceAccount", "get", "serviceaccount", "robot", "-o", "yaml"),
+    kubectl("values in columns", "get", "configmap/cm", "secret/one", "serviceaccount/robot"),
+    kubectl("describe a ConfigMap", "describe", "configmap", "cm"),
+    kubectl("describe a Secret", "describe", "secret", "one"),
+    kubectl("texts of a Secret", "apply", "-f", "-", stdin={"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "texts"}, "immutable": True,
+                                                           "stringData": {"a": "b"}, "data": {"c": "ZA=="}}),
+    kubectl("what became of the texts", "get", "secret", "texts", "-o", "jsonpath={.data}{.stringData}{.type}"),
+    kubectl("change what is immutable", "patch", "secret", "texts", "--type=merge", "-p", '{"stringData":{"a":"c"}}'),
+    kubectl("take back that it is immutable", "patch", "secret", "texts", "--type=merge", "-p", '{"immutable":false}'),
+    kubectl("change a Secret's type", "patch", "secret", "one", "--type=merge", "-p", '{"type":"other"}'),
+    kubectl("a key that is none", "patch", "configmap", "cm", "--type=merge", "-p", '{"data":{"a/b":"c"}}'),
+    kubectl("a key twice", "patch", "configmap", "cm", "--type=merge", "-p", '{"data":{"bytes":"c"}}'),
+    kubectl("a Secret that lacks a key", "create", "-f", "-", stdin={"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "half"},
+                                                                    "type": "kubernetes.io/tls", "data": {"tls.crt": "AA=="}}),
+    kubectl("a Secret that is not base64", "create", "-f", "-", stdin={"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "half"},
+                                                                      "data": {"a": "?"}}),
     # --- finalizers
     kubectl("create with a finalizer", "create", "-f", "-", stdin={
         **wpc("held"), "metadata": {"name": "held", "finalizers": ["example.com/held"]}}),
@@ -239,7 +262,7 @@ STEPS = [
 ]
 CHANGING = ((r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME"), (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"),
             (r'("?resourceVersion"?: ?)"\d+"', r"\1RV"), (r"(?m)^(---|\+\+\+) .*$", r"\1 FILE"), (r"/tmp/\S+", "FILE"),
-            (r"(version to be 1, was) \d+", r"\1 RV"), (r"https?://127\.0\.0\.1:\d+", "SERVER"))
+            (r"(version to be 1, was) \d+", r"\1 RV"), (r"(?m) +\d+s$", " AGE"), (r"https?://127\.0\.0\.1:\d+", "SERVER"))
 
 
 def settled(text):
@@ -253,6 +276,7 @@ def settled(text):
 class TwoServers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        BYTES.write_bytes(b"\0\xff")
         cls.plane = ControlPlane(BUILD / "two-servers", nodes=0)
         cls.plane.begin()
         cls.plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes/crds")

@@ -268,6 +268,19 @@ static struct sl_json *global_default(const struct sl_json *o, int64_t now_ms)
     return sl_json_new_bool(sl_json_path_bool(o, "globalDefault", false));
 }
 
+static struct sl_json *data_count(const struct sl_json *o, int64_t now_ms)
+{
+    (void)now_ms;
+    return sl_json_new_int(
+        (int64_t)(sl_json_len(sl_json_get(o, "data")) + sl_json_len(sl_json_get(o, "binaryData"))));
+}
+
+static struct sl_json *secrets_count(const struct sl_json *o, int64_t now_ms)
+{
+    (void)now_ms;
+    return sl_json_new_int((int64_t)sl_json_len(sl_json_get(o, "secrets")));
+}
+
 /* What a list of flavors with resources has of one of them, in all flavors. */
 static struct sl_quantity sum_of(const struct sl_json *flavors, const char *resource,
                                  const char *member)
@@ -347,7 +360,8 @@ static const struct {
     {"@event-source", event_source},       {"@global-default", global_default},
     {"@template-images", template_images}, {"@template-containers", template_containers},
     {"@topology-levels", topology_levels}, {"@queue-use", queue_use},
-    {"@queue-held", queue_held},
+    {"@queue-held", queue_held},           {"@data-count", data_count},
+    {"@secrets-count", secrets_count},
 };
 
 /* A Workload behind its equals has no condition that says why it waits (docs/decisions/0008): the first of them is

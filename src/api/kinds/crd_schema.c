@@ -21,6 +21,7 @@ static const struct {
     [SL_PATTERN_DNS_SUBDOMAIN] = {"^" DNS_LABEL "(\\." DNS_LABEL ")*$", 253},
     [SL_PATTERN_LABEL_KEY] = {"^(" DNS_LABEL "(\\." DNS_LABEL ")*/)?(" NAME ")$", 317},
     [SL_PATTERN_LABEL_VALUE] = {"^(" NAME ")?$", 63},
+    [SL_PATTERN_DATA_KEY] = {"^[-._a-zA-Z0-9]+$", 253},
     [SL_PATTERN_REASON] = {"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", 0},
 };
 

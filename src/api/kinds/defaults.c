@@ -6,6 +6,7 @@
 
 #include "api/objects/quantity.h"
 #include "api/objects/schema.h"
+#include "base/base64.h"
 
 static void fill(const struct sl_node *node, struct sl_json *v)
 {
@@ -78,11 +79,45 @@ static void default_job(struct sl_json *o)
     }
 }
 
+static bool is_texts(const struct sl_json *map)
+{
+    bool fine = sl_json_type(map) == SL_JSON_MAP;
+    for (struct sl_json_member m = {0}; fine && sl_json_each(map, &m);) {
+        fine = sl_json_type(m.value) == SL_JSON_TEXT;
+    }
+    return fine;
+}
+
+/* What was written as text becomes part of the data, and goes before what was there. Of anything else the validation complains. */
+static void merge_texts(struct sl_json *secret)
+{
+    const struct sl_json *texts = sl_json_get(secret, "stringData"),
+                         *before = sl_json_get(secret, "data");
+    if (!is_texts(texts) || (before != NULL && sl_json_type(before) != SL_JSON_MAP)) {
+        return;
+    }
+    /* a copy: what is there may be what is stored, too */
+    struct sl_json *data = before == NULL ? sl_json_new_map() : sl_json_clone(before);
+    for (struct sl_json_member m = {0}; sl_json_each(texts, &m);) {
+        const char *text = sl_json_text(m.value, "");
+        struct sl_buf base64 = {0};
+        sl_buf_text(&base64, "");
+        sl_base64_print(text, strlen(text), &base64);
+        sl_json_set_text(data, m.key, base64.data);
+        sl_buf_fini(&base64);
+    }
+    sl_json_set(secret, "data", data);
+    sl_json_remove(secret, "stringData");
+}
+
 void sl_object_default(enum sl_kind kind, struct sl_json *o)
 {
     const struct sl_node *schema = sl_schema(kind);
     if (kind == SL_KIND_JOB) {
         default_job(o);
+    }
+    if (kind == SL_KIND_SECRET) {
+        merge_texts(o);
     }
     fill(schema, o);
     if (strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") != 0) {

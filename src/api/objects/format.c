@@ -130,6 +130,23 @@ static const char *condition_reason(const char *text)
                   "end with ',' or ':'";
 }
 
+/* It may become the name of a file. */
+static const char *data_key(const char *text)
+{
+    if (strlen(text) > SUBDOMAIN_MAX) {
+        return "must be no more than 253 characters";
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        if (!letter_or_digit(*c) && strchr("-_.", *c) == NULL) {
+            return "a key must consist of letters, digits, '-', '_' or '.'";
+        }
+    }
+    if (text[0] == '\0' || strcmp(text, ".") == 0 || strncmp(text, "..", 2) == 0) {
+        return "a key must not be empty or \".\", nor begin with \"..\"";
+    }
+    return NULL;
+}
+
 const char *sl_format_check(enum sl_pattern pattern, const char *text)
 {
     switch (pattern) {
@@ -141,6 +158,8 @@ const char *sl_format_check(enum sl_pattern pattern, const char *text)
         return label_key(text);
     case SL_PATTERN_LABEL_VALUE:
         return label_value(text);
+    case SL_PATTERN_DATA_KEY:
+        return data_key(text);
     case SL_PATTERN_REASON:
         return condition_reason(text);
     case SL_PATTERN_NONE:

@@ -30,7 +30,8 @@ enum sl_pattern {
     SL_PATTERN_DNS_SUBDOMAIN, /* labels and dots, at most 253 */
     SL_PATTERN_LABEL_KEY,     /* [prefix/]name */
     SL_PATTERN_LABEL_VALUE,
-    SL_PATTERN_REASON /* a condition's reason */
+    SL_PATTERN_DATA_KEY, /* of a ConfigMap or Secret: letters, digits, -, _ and ., at most 253 */
+    SL_PATTERN_REASON    /* a condition's reason */
 };
 
 struct sl_field {

@@ -503,6 +503,12 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
     case SL_KIND_POD:
         sl_check_pod(c);
         break;
+    case SL_KIND_CONFIG_MAP:
+        sl_check_config_map(c);
+        break;
+    case SL_KIND_SECRET:
+        sl_check_secret(c);
+        break;
     default:
         if (kind >= SL_KIND_CUSTOM && sl_kind_is_job(kind)) {
             sl_check_custom(c, kind);

@@ -42,6 +42,8 @@ void sl_check_topology(struct sl_check *c);
 void sl_check_admission_check(struct sl_check *c);
 void sl_check_node(struct sl_check *c);
 void sl_check_pod(struct sl_check *c);
+void sl_check_config_map(struct sl_check *c);
+void sl_check_secret(struct sl_check *c);
 /* Which conditions on labels there are, at the place where the check is. */
 void sl_check_selector(struct sl_check *c, const struct sl_json *selector);
 /* Quotas and flavors of a ClusterQueue that concurrent admission would need. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rules of Topology, AdmissionCheck, Node and Pod that tables cannot say. */
+/* Rules of Topology, AdmissionCheck, Node, Pod, ConfigMap and Secret that tables cannot say. */
 #include <string.h>
 
 #include "api/validate/validate.h"
+#include "base/base64.h"
 #include "base/check.h"
 
 #define LEVELS_MAX 8u /* more are too many, as the table says */
 #define HOSTNAME "kubernetes.io/hostname"
+#define VALUE_BYTES_MAX 1048576u /* of all values of a ConfigMap or Secret together, as they are */
 
 static const char *level_at(const struct sl_json *levels, size_t i)
 {
@@ -117,4 +119,123 @@ void sl_check_pod(struct sl_check *c)
     sl_check_up(c, up);
     check_gates(c);
     sl_check_pod_marks(c);
+}
+
+/* --- ConfigMaps and Secrets, as Kubernetes has them ----------------------------------------------- */
+
+/* Values are not repeated: they may be secret. */
+static void complain(struct sl_check *c, const char *member, const char *key, const char *why)
+{
+    size_t up = sl_check_down(c, "%s[%s]", member, key);
+    sl_error_cause(c->e, "FieldValueInvalid", c->path, "Invalid value: %s", why);
+    sl_check_up(c, up);
+}
+
+static void check_base64(struct sl_check *c, const char *member, size_t *bytes)
+{
+    for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(c->object, member), &m);) {
+        struct sl_buf value = {0};
+        if (sl_base64_read(sl_json_text(m.value, ""), &value)) {
+            *bytes += value.len;
+        } else {
+            complain(c, member, m.key, "is not base64");
+        }
+        sl_buf_fini(&value);
+    }
+}
+
+static void check_size(struct sl_check *c, size_t bytes)
+{
+    if (bytes > VALUE_BYTES_MAX) {
+        sl_error_cause(c->e, "FieldValueTooLong", "data", "Too long: may not be more than %u bytes",
+                       VALUE_BYTES_MAX);
+    }
+}
+
+/* `members`: what may not change once that was promised. */
+static void check_promise(struct sl_check *c, const char *const *members, size_t count)
+{
+    if (!sl_json_path_bool(c->old, "immutable", false)) {
+        return;
+    }
+    size_t up = sl_check_down(c, "immutable");
+    if (!sl_json_path_bool(c->object, "immutable", false)) {
+        sl_check_forbidden(c, "field is immutable when `immutable` is set");
+    }
+    sl_check_up(c, up);
+    for (size_t i = 0; i < count; i++) {
+        const struct sl_json *now = sl_json_get(c->object, members[i]);
+        const struct sl_json *old = sl_json_get(c->old, members[i]);
+        bool both_empty = sl_json_len(now) == 0 && sl_json_len(old) == 0;
+        up = sl_check_down(c, "%s", members[i]);
+        if (!both_empty && !sl_json_equal(now, old)) {
+            sl_check_forbidden(c, "field is immutable when `immutable` is set");
+        }
+        sl_check_up(c, up);
+    }
+}
+
+void sl_check_config_map(struct sl_check *c)
+{
+    SL_PRE(c != NULL);
+    static const char *const members[] = {"data", "binaryData"};
+    const struct sl_json *data = sl_json_get(c->object, "data");
+    size_t bytes = 0;
+    for (struct sl_json_member m = {0}; sl_json_each(data, &m);) {
+        bytes += strlen(sl_json_text(m.value, ""));
+    }
+    for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(c->object, "binaryData"), &m);) {
+        if (sl_json_get(data, m.key) != NULL) {
+            complain(c, "data", m.key, "duplicate of key present in binaryData");
+        }
+    }
+    check_base64(c, "binaryData", &bytes);
+    check_size(c, bytes);
+    check_promise(c, members, 2);
+}
+
+static void require_keys(struct sl_check *c, const char *const keys[2])
+{
+    for (size_t k = 0; k < 2 && keys[k] != NULL; k++) {
+        if (sl_json_get(sl_json_get(c->object, "data"), keys[k]) == NULL) {
+            size_t up = sl_check_down(c, "data[%s]", keys[k]);
+            sl_check_required(c, "");
+            sl_check_up(c, up);
+        }
+    }
+}
+
+/* What secrets of a type need: of the keys one, or all. */
+static void check_type(struct sl_check *c)
+{
+    static const struct {
+        const char *type, *keys[2];
+        bool one_is_enough;
+    } types[] = {{"kubernetes.io/dockercfg", {".dockercfg", NULL}, false},
+                 {"kubernetes.io/dockerconfigjson", {".dockerconfigjson", NULL}, false},
+                 {"kubernetes.io/basic-auth", {"username", "password"}, true},
+                 {"kubernetes.io/ssh-auth", {"ssh-privatekey", NULL}, false},
+                 {"kubernetes.io/tls", {"tls.crt", "tls.key"}, false}};
+    const char *type = sl_json_path_text(c->object, "type", "");
+    const struct sl_json *data = sl_json_get(c->object, "data");
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        bool any = false;
+        for (size_t k = 0; k < 2 && types[i].keys[k] != NULL; k++) {
+            any = any || sl_json_get(data, types[i].keys[k]) != NULL;
+        }
+        if (strcmp(type, types[i].type) == 0 && !(types[i].one_is_enough && any)) {
+            require_keys(c, types[i].keys);
+        }
+    }
+}
+
+void sl_check_secret(struct sl_check *c)
+{
+    SL_PRE(c != NULL);
+    static const char *const members[] = {"data"};
+    size_t bytes = 0;
+    check_base64(c, "data", &bytes);
+    check_size(c, bytes);
+    check_type(c);
+    check_promise(c, members, 1);
 }

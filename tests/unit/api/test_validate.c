@@ -737,6 +737,61 @@ static void test_validate_limits_and_runtime_classes(void **state)
     sl_json_free(o);
 }
 
+static void test_validate_config_maps(void **state)
+{
+    (void)state;
+    struct sl_json *o = yaml("{metadata: {name: a, namespace: ns}, immutable: true, data: {a.b: c},"
+                             " binaryData: {d: AA==}}");
+    assert_fine(SL_KIND_CONFIG_MAP, o, NULL);
+    assert_fine(SL_KIND_CONFIG_MAP, o, o);
+    struct sl_json *bad = with(o, "{data: {a.b: other}}");
+    assert_complaint(SL_KIND_CONFIG_MAP, bad, o, "data", "FieldValueForbidden", "immutable");
+    sl_json_free(bad);
+    bad = with(o, "{immutable: false}");
+    assert_complaint(SL_KIND_CONFIG_MAP, bad, o, "immutable", "FieldValueForbidden", "immutable");
+    assert_fine(SL_KIND_CONFIG_MAP, o, bad);
+    sl_json_free(bad);
+    bad = with(o, "{data: {d: e}}");
+    assert_complaint(SL_KIND_CONFIG_MAP, bad, NULL, "data[d]", "FieldValueInvalid", "binaryData");
+    sl_json_free(bad);
+    bad = with(o, "{binaryData: {d: not base64}}");
+    assert_complaint(SL_KIND_CONFIG_MAP, bad, NULL, "binaryData[d]", "FieldValueInvalid", "base64");
+    sl_json_free(bad);
+    bad = with(o, "{data: {../up: e}}");
+    assert_complaint(SL_KIND_CONFIG_MAP, bad, NULL, "data[../up]", "FieldValueInvalid", "key");
+    sl_json_free(bad);
+    sl_json_free(o);
+}
+
+static void test_default_secret_as_kubernetes(void **state)
+{
+    (void)state;
+    struct sl_json *o = yaml("{metadata: {name: a}, data: {a: eA==}, stringData: {b: 'y'}}");
+    struct sl_json *stored = sl_json_ref(sl_json_get(o, "data"));
+    sl_object_default(SL_KIND_SECRET, o);
+    assert_json(sl_json_get(o, "data"), "{\"a\":\"eA==\",\"b\":\"eQ==\"}");
+    assert_json(stored, "{\"a\":\"eA==\"}"); /* others may hold it: it is not written to */
+    assert_null(sl_json_get(o, "stringData"));
+    assert_string_equal(sl_json_path_text(o, "type", ""), "Opaque");
+    sl_json_free(stored);
+    sl_json_free(o);
+}
+
+static void test_validate_secrets_of_a_type(void **state)
+{
+    (void)state;
+    struct sl_json *o = yaml("{metadata: {name: a, namespace: ns}, type: kubernetes.io/basic-auth,"
+                             " data: {password: AA==}}");
+    assert_fine(SL_KIND_SECRET, o, NULL);
+    struct sl_json *bad = with(o, "{type: kubernetes.io/tls, data: {tls.crt: AA==}}");
+    assert_complaint(SL_KIND_SECRET, bad, NULL, "data[tls.key]", "FieldValueRequired", "Required");
+    sl_json_free(bad);
+    bad = with(o, "{type: of-our-own}");
+    assert_complaint(SL_KIND_SECRET, bad, o, "type", "FieldValueInvalid", "immutable");
+    sl_json_free(bad);
+    sl_json_free(o);
+}
+
 static void test_validate_least_parallelism_of_a_job(void **state)
 {
     (void)state;
@@ -801,6 +856,9 @@ int main(void)
         cmocka_unit_test(test_validate_workload_is_settled_while_it_holds_quota),
         cmocka_unit_test(test_validate_classes_need_a_value),
         cmocka_unit_test(test_validate_limits_and_runtime_classes),
+        cmocka_unit_test(test_validate_config_maps),
+        cmocka_unit_test(test_default_secret_as_kubernetes),
+        cmocka_unit_test(test_validate_secrets_of_a_type),
         cmocka_unit_test(test_validate_least_parallelism_of_a_job),
         cmocka_unit_test(test_validate_many_complaints_are_counted),
     };

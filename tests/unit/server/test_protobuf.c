@@ -270,6 +270,34 @@ static void test_protobuf_texts_that_json_cannot_hold_are_refused(void **state)
     assert_non_null(strstr(e.text, "\"kind\""));
 }
 
+static void test_protobuf_bytes_are_base64_in_json(void **state)
+{
+    struct sl_buf object = {0}, metadata = {0}, entry = {0};
+    struct sl_error e;
+    (void)state;
+    put_text(&metadata, 1, "s");
+    put_message(&object, 1, &metadata);
+    put_text(&entry, 1, "bytes");
+    put_bytes(&entry, 2, "\0\xff", 2);
+    put_message(&object, 2, &entry);
+    put_text(&entry, 1, "empty");
+    put_message(&object, 2, &entry);
+    put_text(&object, 3, "Opaque");
+    put_text(&entry, 1, "text");
+    put_text(&entry, 2, "t");
+    put_message(&object, 4, &entry);
+    put_number(&object, 5, 1);
+    struct sl_json *o = parse("v1", "Secret", &object, &e);
+    assert_non_null(o);
+    assert_string_equal(sl_json_path_text(o, "data.bytes", ""), "AP8=");
+    assert_string_equal(sl_json_path_text(o, "data.empty", "?"), "");
+    assert_string_equal(sl_json_path_text(o, "stringData.text", ""), "t");
+    assert_true(sl_json_path_bool(o, "immutable", false));
+    sl_json_free(o);
+    sl_buf_fini(&metadata);
+    sl_buf_fini(&entry);
+}
+
 static void test_protobuf_weight_has_a_limit(void **state)
 {
     struct sl_buf object = {0}, metadata = {0};
@@ -294,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_protobuf_malformed_bodies_are_refused),
         cmocka_unit_test(test_protobuf_wrong_wire_type_is_refused),
         cmocka_unit_test(test_protobuf_texts_that_json_cannot_hold_are_refused),
+        cmocka_unit_test(test_protobuf_bytes_are_base64_in_json),
         cmocka_unit_test(test_protobuf_weight_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
