@@ -10,6 +10,7 @@
 #include "controllers/jobs/job.h"
 #include "runner/plan.h"
 #include "runner/tally.h"
+#include "runner/values.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -189,9 +190,12 @@ static bool is_refused(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
         }
     }
     struct sl_json *pod = sl_job_pod_new(job, sl_job_indexed(job) ? 0 : -1, "pod");
+    struct sl_json *filled =
+        e.code == SL_CODE_OK ? sl_values_new(pod, "spec.template.spec", NULL, &e) : NULL;
     struct sl_json *plan =
-        e.code == SL_CODE_OK ? sl_plan_new(pod, "spec.template.spec", &facts, &e) : NULL;
+        filled == NULL ? NULL : sl_plan_new(filled, "spec.template.spec", &facts, &e);
     sl_json_free(plan);
+    sl_json_free(filled);
     sl_json_free(pod);
     if (e.code != SL_CODE_OK) {
         fail(b, job, "UnsupportedSpec", e.text, now_ms);

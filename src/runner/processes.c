@@ -11,6 +11,7 @@
 #include "runner/files.h"
 #include "runner/plan.h"
 #include "runner/pod_status.h"
+#include "runner/values.h"
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -153,8 +154,27 @@ static bool find_account(struct sl_processes *p, struct sl_json *pod, struct sl_
     return code == SL_CODE_OK;
 }
 
-/* The plan of the pod with what it has of devices; NULL: it was refused, or waits. */
-static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
+/* The pod with the values of its variables; NULL: it was refused, or waits for what they are in. */
+static struct sl_json *filled_new(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
+{
+    struct sl_error e = {0};
+    struct sl_json *filled = sl_values_new(pod, "spec", p->pods.client, &e);
+    if (e.code == SL_CODE_NOT_FOUND && sl_pod_say_waiting(pod, e.text, now_ms)) {
+        sl_recorder_record(p->pods.events, SL_KIND_POD, pod, true, "CreateContainerConfigError",
+                           e.text, now_ms);
+        write_status(p, pod);
+    }
+    if (e.code == SL_CODE_NOT_FOUND) {
+        again(p, now_ms + SL_LOOK_MS);
+    } else if (filled == NULL) {
+        refuse(p, pod, "UnsupportedSpec", e.text, now_ms);
+    }
+    return filled;
+}
+
+/* The plan of the pod with what it has of devices; NULL: it was refused, or waits. `filled`: with the values of its variables. */
+static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod,
+                                const struct sl_json *filled, int64_t now_ms)
 {
     struct sl_error e = {0};
     struct sl_account account = {.name = NULL};
@@ -172,7 +192,7 @@ static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod, int
                                         .environment = environ,
                                         .devices = devices,
                                         .account = p->as_submitter ? &account : NULL};
-    struct sl_json *plan = sl_plan_new(pod, "spec", &facts, &e);
+    struct sl_json *plan = sl_plan_new(filled, "spec", &facts, &e);
     sl_account_fini(&account);
     if (plan == NULL) {
         sl_devices_give_back(p->devices, uid);
@@ -187,7 +207,9 @@ static void start(struct sl_processes *p, struct sl_json *pod, int64_t now_ms)
 {
     struct sl_error e = {0};
     const char *uid = sl_object_uid(pod);
-    struct sl_json *plan = plan_new(p, pod, now_ms);
+    struct sl_json *filled = filled_new(p, pod, now_ms);
+    struct sl_json *plan = filled == NULL ? NULL : plan_new(p, pod, filled, now_ms);
+    sl_json_free(filled);
     if (plan == NULL) {
         return;
     }

@@ -44,13 +44,29 @@ class Run(Scene):
 
     def test_what_cannot_be_run_fails_at_once_and_names_its_field(self):
         self.job("image", "", container={"command": []})
-        self.job("secret", "true", container={"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]})
+        self.job("limit", "true", container={"env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}]})
         self.job("mount", "true", container={"volumeMounts": [{"name": "v", "mountPath": "/v"}]})
         self.job("policy", "true", podFailurePolicy={"rules": []})
         for name, field in (("image", "spec.template.spec.containers[0].command"), ("mount", "containers[0].volumeMounts"),
-                            ("secret", "containers[0].env[1].valueFrom.secretKeyRef"), ("policy", "spec.podFailurePolicy")):
+                            ("limit", "containers[0].env[1].valueFrom.resourceFieldRef"), ("policy", "spec.podFailurePolicy")):
             self.assertIn(field, self.failed(name, "UnsupportedSpec")["message"])
             self.assertEqual(self.pods(name), [])
+
+    def test_variables_have_values_of_config_maps_and_secrets(self):
+        self.daemon.kubectl("create", "configmap", "settings", "--from-literal=A=a", "--from-literal=B=$(A)")
+        self.job("values", 'echo "$A $B $P_A $KEY $NONE."', container={
+            "envFrom": [{"configMapRef": {"name": "settings"}}, {"prefix": "P_", "configMapRef": {"name": "settings"}},
+                        {"secretRef": {"name": "never", "optional": True}}],
+            "env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "late", "key": "k"}}}]})
+        pod = eventually(lambda: (self.pods("values") or [None])[0], what="its pod")["metadata"]["name"]
+        said = eventually(lambda: [e["message"] for e in json.loads(self.daemon.kubectl("get", "events", "-o", "json").stdout)["items"]
+                                   if e["reason"] == "CreateContainerConfigError"], what="why it waits")
+        self.assertEqual(said, ['spec.containers[0].env[1].valueFrom.secretKeyRef: there is no Secret "late" in the namespace'])
+        self.assertEqual(processes(self.mark), [])
+        self.daemon.kubectl("create", "secret", "generic", "late", "--from-literal=k=came")
+        self.complete("values")
+        self.assertEqual(self.log("values"), "a $(A) a came .\n")
+        self.assertEqual([p["metadata"]["name"] for p in self.pods("values")], [pod])
 
     def test_indexed_job_runs_each_index(self):
         self.job("array", "echo index $JOB_COMPLETION_INDEX; test $JOB_COMPLETION_INDEX != 2 || exit 1", completions=4, parallelism=2,
