@@ -380,11 +380,13 @@ void sl_cycle_process(uint32_t entry)
     sl_cycle_begin_outcome(id);
     sl_cycle_begin_capacity();
     if (sl_cycle_variant_waits()) {
+        sl_cycle_settle_waiter(entry); /* one that waits aside counts on no rooms any more */
         return;
     }
     enum sl_recheck fits = sl_cycle_recheck(entry);
     if (fits == SL_RECHECK_FULL || !sl_cycle_replaces_still(entry)) {
-        skip(entry);
+        skip(
+            entry); /* it stays in the heap, held or with flavors left to try: there is nothing to settle */
         return;
     }
     decide(entry, fits);

@@ -11,6 +11,7 @@
 #include "policy/queues/heap.h"
 #include "policy/queues/lanes.h"
 #include "policy/requests/offers.h"
+#include "policy/requests/preemption_gate.h"
 #include "policy/common/settings.h"
 
 /*@ terminates \true; exits \false; assigns \nothing; */
@@ -96,7 +97,8 @@ static void enter_lane(sl_lane_id lane, sl_workload_id id)
 
 void sl_line_enter(sl_qnode_id queue, sl_workload_id id)
 {
-    sl_lane_id lane = uses_lanes(queue) ? sl_lanes_open(queue, id) : SL_NO_ID;
+    bool by_itself = !uses_lanes(queue) || sl_preemption_gate_is_news(id);
+    sl_lane_id lane = by_itself ? SL_NO_ID : sl_lanes_open(queue, id);
     if (lane != SL_NO_ID) {
         enter_lane(lane, id);
     } else if (sl_line_bring_to(id, SL_PLACE_HEAP)) {

@@ -17,7 +17,7 @@
 bool sl_line_bring_to(sl_workload_id id, enum sl_place place);
 
 /* It is in no index: to be tried, or (wait) not before its backoff is over. When all of its
- * shape are parked it joins them. */
+ * shape are parked it joins them, once it was tried since its preemption gates were set. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_line_enter(sl_qnode_id queue, sl_workload_id id);

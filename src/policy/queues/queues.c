@@ -12,6 +12,7 @@
 #include "kernel/commit/place.h"
 #include "policy/requests/requests.h"
 #include "policy/requests/flavors_progress.h"
+#include "policy/requests/preemption_gate.h"
 #include "policy/requests/slices.h"
 #include "policy/queues/fronts.h"
 #include "policy/queues/heads.h"
@@ -196,6 +197,7 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
         sl_requests_clear(id);
         sl_slices_forget(id);
         sl_outsiders_set(id, false);
+        sl_preemption_gate_note_tried(id);
         queue_link[id] = 0;
     }
     if (queue_link[id] == 0) {
@@ -309,6 +311,7 @@ sl_workload_id sl_queues_take(sl_qnode_id qnode)
     if (sl_turns_is_held(qnode)) {
         counts_on[qnode] = id + 1;
     }
+    sl_preemption_gate_note_tried(id);
     sl_turns_unblock(qnode); /* it is taken, not gone: nobody is roused */
     sl_heap_remove(id);
     sl_turns_refresh(qnode);

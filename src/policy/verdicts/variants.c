@@ -37,13 +37,14 @@ bool sl_variants_is_wanted(uint32_t index, bool parent_active, uint32_t limit)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  one:        \result != SL_NO_ID ==> \result < sl_variant_sight_count && sl_variant_sights[\result].waits != 0 &&
-                         sl_variant_sights[\result].open == 0 && sl_variant_sights[\result].gated != 0;
+  ensures  one:        \result != SL_NO_ID ==> NextGate(\result);
+  ensures  none:       \result == SL_NO_ID ==> \forall integer i; !NextGate(i);
 */
 static uint32_t candidate(void)
 {
     /*@
       loop invariant index:  0 <= i <= sl_variant_sight_count;
+      loop invariant passed: \forall integer j; 0 <= j < i ==> LetsPass(j);
       loop assigns           i;
       loop variant           sl_variant_sight_count - i;
     */
@@ -68,6 +69,7 @@ static uint32_t candidate(void)
   exits                \false;
   assigns              \nothing;
   ensures  range:      0 <= \result <= SL_VARIANT_GATE_MS;
+  ensures  longest:    LongestLeft(\result, sl_variant_sight_count, now_ms);
 */
 static int64_t rest_of_last(int64_t now_ms)
 {
@@ -75,6 +77,7 @@ static int64_t rest_of_last(int64_t now_ms)
     /*@
       loop invariant index:  0 <= i <= sl_variant_sight_count;
       loop invariant range:  0 <= rest <= SL_VARIANT_GATE_MS;
+      loop invariant last:   LongestLeft(rest, i, now_ms);
       loop assigns           i, rest;
       loop variant           sl_variant_sight_count - i;
     */

@@ -5,6 +5,7 @@
  * rooms that will be its own. */
 #include "places_world.h"
 
+#include "kernel/commit/variants.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/cycle/cycle_steps.h"
 
@@ -220,6 +221,31 @@ static void test_cycle_topology_rooms_of_a_held_head_that_goes_are_free(void **s
     fx_assert_place(low, SL_PLACE_HOLDING);
 }
 
+/* A better variant of its workload holds quota meanwhile, and waits for a check: it waits for that by itself. */
+static void test_cycle_topology_rooms_of_a_variant_that_comes_later_are_free(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 1, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = preempting_queue(cohort, t, 100);
+    sl_workload_id low = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
+    assert_int_equal(fx_rest(), 1);
+    sl_workload_id worse = pw_workload(queue, 9, 1, 4, LEVEL_HOST);
+    assert_int_equal(sl_variants_set(worse, 7, 1), SL_OK);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[low].evicted, SL_EVICT_PREEMPTED);
+    sl_workload_id other = pw_workload(pw_queue(SL_NO_ID, t, 100), 0, 1, 1, LEVEL_HOST);
+    assert_int_equal(fx_rest(), 0);
+    sl_workload_id best = pw_workload(pw_queue(cohort, pw_tree(1, 1, 4), 100), 9, 1, 4, LEVEL_HOST);
+    assert_int_equal(sl_variants_set(best, 7, 0), SL_OK);
+    assert_int_equal(fx_event(best, SL_EV_CHECK_ADD, 3, 0, 0), SL_OK);
+    sl_queues_wake_tree(queue); /* it is not held any more, and still counts on its rooms */
+    assert_int_equal(fx_rest(), 2);
+    assert_int_equal(sl_workloads[best].phase, SL_PHASE_QUOTA_RESERVED);
+    fx_assert_place(worse, SL_PLACE_INADMISSIBLE);
+    fx_assert_place(other, SL_PLACE_HOLDING);
+}
+
 static void test_cycle_topology_gate_off_places_nothing(void **state)
 {
     (void)state;
@@ -318,6 +344,7 @@ int main(void)
         PW_TEST(test_cycle_topology_victims_that_leave_too_little_room_stay),
         PW_TEST(test_cycle_topology_held_head_keeps_its_rooms_from_other_cohorts),
         PW_TEST(test_cycle_topology_rooms_of_a_held_head_that_goes_are_free),
+        PW_TEST(test_cycle_topology_rooms_of_a_variant_that_comes_later_are_free),
         PW_TEST(test_cycle_topology_who_was_served_in_the_cycle_is_no_victim_in_it),
         PW_TEST(test_cycle_topology_who_would_do_with_fewer_pods_hears_of_room),
         PW_TEST(test_cycle_topology_gate_off_places_nothing),

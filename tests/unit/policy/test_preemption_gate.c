@@ -146,6 +146,64 @@ static void test_preemption_gate_wakes_with_its_queue(void **state)
     fx_assert_place(high, SL_PLACE_HOLDING);
 }
 
+/* Two of one shape that find no victims: whoever opens gates has to hear of both. */
+static void test_preemption_gate_lets_each_be_tried(void **state)
+{
+    (void)state;
+    sl_qnode_id queue = queue_of(SL_BEST_EFFORT_FIFO);
+    (void)holder(queue);
+    sl_workload_id first = new_gated(queue, 0, 2);
+    assert_int_equal(fx_rest(), 0);
+    sl_workload_id second = new_gated(queue, 0, 2);
+    sl_queues_retry(second, fx_now);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[first].pending_reason, SL_PENDING_WAITING_FOR_QUOTA);
+    assert_int_equal(sl_workloads[second].pending_reason, SL_PENDING_WAITING_FOR_QUOTA);
+    sl_workload_id plain = fx_workload(queue, 0, 3, 2); /* it waits with those of its shape */
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[plain].pending_reason, SL_PENDING_EVALUATION);
+    sl_queues_wake_queue(queue);
+    assert_int_equal(fx_rest(), 0);
+    assert_true(sl_queues_valid());
+}
+
+/* While it was closed a newer one of its shape, which has fewer victims, had all of them parked. */
+static void test_preemption_gate_opens_though_its_shape_is_parked(void **state)
+{
+    (void)state;
+    sl_qnode_id queue = queue_of(SL_BEST_EFFORT_FIFO);
+    struct sl_preempt_policy policy = {SL_WITHIN_LOWER_OR_NEWER_EQUAL, SL_RECLAIM_NEVER, false,
+                                       false, 0};
+    assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
+    sl_workload_id victim = fx_workload(queue, 0, 5, 3);
+    assert_int_equal(fx_rest(), 1);
+    sl_workload_id older = fx_workload(queue, 0, 1, 2);
+    sl_preemption_gate_set(older, true);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[older].pending_reason, SL_PENDING_GATED);
+    sl_workload_id newer = fx_workload(queue, 0, 9, 2);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[newer].pending_reason, SL_PENDING_WAITING_FOR_QUOTA);
+    open_gate(older);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[victim].phase, SL_PHASE_EVICTED);
+}
+
+/* What is left of it in its slot is not the next one's. */
+static void test_preemption_gate_is_no_news_of_the_next_in_its_slot(void **state)
+{
+    (void)state;
+    sl_qnode_id queue = queue_of(SL_BEST_EFFORT_FIFO);
+    (void)holder(queue);
+    sl_workload_id id = new_gated(queue, 0, 2);
+    assert_true(sl_preemption_gate_is_news(id));
+    assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
+    assert_false(sl_preemption_gate_is_news(id));
+    sl_preemption_gate_set(id, false);
+    sl_queues_retry(id, fx_now);
+    assert_false(sl_preemption_gate_is_news(id));
+}
+
 static void test_preemption_gate_of_no_workload_is_open(void **state)
 {
     (void)state;
@@ -153,6 +211,8 @@ static void test_preemption_gate_of_no_workload_is_open(void **state)
     sl_preemption_gate_set(SL_NO_ID, true);
     assert_false(sl_preemption_gate_closed(SL_WORKLOADS_MAX));
     assert_false(sl_preemption_gate_closed(SL_NO_ID));
+    sl_preemption_gate_note_tried(SL_WORKLOADS_MAX);
+    assert_false(sl_preemption_gate_is_news(SL_WORKLOADS_MAX));
 }
 
 int main(void)
@@ -165,6 +225,9 @@ int main(void)
         FX_TEST(test_preemption_gate_is_no_matter_where_there_are_no_victims),
         FX_TEST(test_preemption_gate_is_no_matter_for_others_of_the_shape),
         FX_TEST(test_preemption_gate_wakes_with_its_queue),
+        FX_TEST(test_preemption_gate_lets_each_be_tried),
+        FX_TEST(test_preemption_gate_opens_though_its_shape_is_parked),
+        FX_TEST(test_preemption_gate_is_no_news_of_the_next_in_its_slot),
         FX_TEST(test_preemption_gate_of_no_workload_is_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
