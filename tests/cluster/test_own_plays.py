@@ -237,7 +237,19 @@ class OwnPlays(WorkScene):
         if "podIndexLabel" in self.asks(self.a_group):
             self.held("ranks")
         self.groups_two_roles()
+        self.takes_the_prebuilt_workload_of_its_name()
         self.compare("podgroup")
+
+    def takes_the_prebuilt_workload_of_its_name(self):
+        """What it is made for is known by the name of its pod set, which follows from the pods: one of the same pods has it, too."""
+        sets = [{k: s[k] for k in ("name", "count", "template")} for s in self.of("a")["spec"]["podSets"]]
+        self.a_group("p", labels={KEY + "prebuilt-workload-name": "p"})
+        self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {"name": "p"},
+                     "spec": {"queueName": "main", "podSets": sets}})
+        self.all_run("p", 2)
+        for pod in "p-0", "p-1":
+            self.assertEqual(self.of(pod)["metadata"]["name"], "p")
+        self.held("prebuilt")
 
     def groups_two_roles(self):
         marks = {REQUIRED: "rack", KEY + "podset-group-name": "together"}

@@ -236,18 +236,26 @@ sl_workload_id sl_slice_unwritten(const struct sl_engine *g, sl_workload_id id)
                                                                           : SL_NO_ID;
 }
 
+/* It gave its quota back before its reservation was written, so that its object may never say that it had any. One that
+ * has itself been replaced by then has left it to another. */
+static bool has_given_up(sl_workload_id by)
+{
+    const struct sl_workload *w = &sl_workloads[by];
+    bool ended = w->phase == SL_PHASE_FINISHED && w->finished != SL_FINISH_SLICE_REPLACED;
+    return ended || !w->has_admission;
+}
+
 bool sl_slice_waits(const struct sl_engine *g, sl_workload_id old)
 {
     sl_workload_id by;
     return replaced_by(g, old, &by) != NULL && sl_slice_unwritten(g, by) == old &&
-           sl_workloads[by].has_admission;
+           !has_given_up(by);
 }
 
 bool sl_slice_in_vain(const struct sl_engine *g, sl_workload_id old)
 {
     sl_workload_id by;
-    return replaced_by(g, old, &by) != NULL && sl_slice_unwritten(g, by) == old &&
-           !sl_workloads[by].has_admission;
+    return replaced_by(g, old, &by) != NULL && sl_slice_unwritten(g, by) == old && has_given_up(by);
 }
 
 void sl_slice_written(struct sl_engine *g, sl_workload_id id)

@@ -318,6 +318,30 @@ static void test_slices_one_that_gives_up_leaves_the_old_one(void **state)
     assert_false(sl_condition_true(world_workload(&w, "old"), "Finished"));
 }
 
+/* Its job needs no more pods than before, and so it is ended before its reservation is written. */
+static void test_slices_one_that_ends_leaves_the_old_one(void **state)
+{
+    (void)state;
+    struct sl_decision d;
+    run_old();
+    add_slice("new", 10);
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "new",
+                      "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\","
+                      "\"reason\":\"OutOfSync\",\"message\":\"\"}]}}");
+    assert_int_equal(sl_workloads[id_of("new")].phase, SL_PHASE_FINISHED);
+    while (sl_engine_next_decision(w.engine, &d)) {
+        struct sl_json *live = world_get(&w, SL_KIND_WORKLOAD, d.ns, d.name);
+        assert_false(sl_engine_waits(w.engine, &d));
+        (void)world_answer(&w, &d, world_write(&w, &d, live));
+    }
+    read_again_if_wanted();
+    world_settle(&w);
+    assert_int_equal(held("old"), 6000);
+    world_expect(&w, "old", "Admitted", "True", "Admitted");
+    assert_false(sl_condition_true(world_workload(&w, "old"), "Finished"));
+}
+
 static void test_slices_without_an_old_one_are_like_any_other(void **state)
 {
     (void)state;
@@ -449,6 +473,7 @@ int main(void)
         TEST(test_slices_a_reservation_for_other_pods_is_decided_again),
         TEST(test_slices_one_that_is_gone_leaves_the_old_one),
         TEST(test_slices_one_that_gives_up_leaves_the_old_one),
+        TEST(test_slices_one_that_ends_leaves_the_old_one),
         TEST(test_slices_without_an_old_one_are_like_any_other),
         TEST(test_slices_with_the_gate_off_are_like_any_other),
         TEST(test_slices_do_not_preempt_whom_they_replace),
