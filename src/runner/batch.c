@@ -181,12 +181,11 @@ static bool is_without_user(struct sl_batch *b, struct sl_json *job, int64_t now
 static bool is_refused(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 {
     static const char *const unknown[] = {"spec.podFailurePolicy", "spec.successPolicy"};
-    const struct sl_plan_facts facts = {.node = b->node};
+    const struct sl_plan_facts facts = {.node = b->node, .runtime = b->runtime};
     struct sl_error e = {0};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         if (sl_json_path(job, unknown[i]) != NULL) {
-            (void)sl_error_set(&e, SL_CODE_INVALID, "%s: is not known where pods are processes",
-                               unknown[i]);
+            (void)sl_error_set(&e, SL_CODE_INVALID, "%s: is not known here", unknown[i]);
         }
     }
     struct sl_json *pod = sl_job_pod_new(job, sl_job_indexed(job) ? 0 : -1, "pod");
@@ -206,7 +205,7 @@ static bool is_refused(struct sl_batch *b, struct sl_json *job, int64_t now_ms)
 static void say_ignored(struct sl_batch *b, const struct sl_json *job, int64_t now_ms)
 {
     struct sl_json *ignored = sl_json_new_list();
-    sl_plan_ignored(sl_json_path(job, "spec.template.spec"), ignored);
+    sl_plan_ignored(sl_json_path(job, "spec.template.spec"), b->runtime != NULL, ignored);
     for (size_t i = 0; i < sl_json_len(ignored); i++) {
         char text[256];
         snprintf(text, sizeof text, "spec.template.%s", sl_json_text(sl_json_at(ignored, i), ""));

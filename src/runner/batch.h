@@ -15,8 +15,9 @@ struct sl_batch {
     struct sl_reconciler jobs;
     const struct sl_podbook *book; /* lent */
     const char *node;
-    bool as_submitter; /* pods run as who has submitted the Job */
-    uint64_t made;     /* pods so far: no two names are alike */
+    const struct sl_runtime *runtime; /* lent; of containers; NULL: pods are processes */
+    bool as_submitter;                /* pods run as who has submitted the Job */
+    uint64_t made;                    /* pods so far: no two names are alike */
 };
 void sl_batch_init(struct sl_batch *b, const struct sl_client *client, struct sl_recorder *events);
 void sl_batch_fini(struct sl_batch *b);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define START_ERROR 128
+#define RUNTIME_ERROR 125 /* as podman and docker say it; a program may, too */
 #define READS_AT_ONCE 16
 
 /* --- the start ------------------------------------------------------------------------------------------ */
@@ -91,7 +92,8 @@ static void become(const struct sl_container *c, const struct sl_container_place
         _exit(START_ERROR);
     }
     char **argv = texts_new(sl_json_get(c->plan, "argv"));
-    environ = texts_new(sl_json_get(c->plan, "env"));
+    const struct sl_json *env = sl_json_get(c->plan, "env");
+    environ = env == NULL ? environ : texts_new(env); /* a runtime needs ours */
     if (chdir(dir) != 0) {
         fail(failures, AT_DIRECTORY);
     }
@@ -208,6 +210,10 @@ void sl_container_end(struct sl_container *c, int status, bool oom, int64_t now_
              c->exit_code == 0 ? "Completed"
              : oom             ? "OOMKilled"
                                : "Error");
+    if (c->exit_code == RUNTIME_ERROR && sl_json_get(c->plan, "end") != NULL) {
+        snprintf(c->message, sizeof c->message,
+                 "the container runtime may not have started it: its log says more");
+    }
 }
 
 void sl_container_again(struct sl_container *c, int64_t at_ms)

@@ -4,6 +4,7 @@
 /* The launcher and the daemon's side of it. */
 #include "runner/launcher.h"
 #include "base/mem.h"
+#include "runner/command.h"
 #include "runner/files.h"
 #include "runner/limits.h"
 #include "runner/remove.h"
@@ -61,6 +62,19 @@ static void remove_all(const struct launching *h, const char *uid)
     sl_mem_free(dir);
 }
 
+/* After the programs of the runtime were killed, which could still start them. */
+static void end_containers(const struct launching *h, const char *uid)
+{
+    char *path = sl_pod_path_new(h->data, uid, SL_PLAN_FILE);
+    struct sl_json *plan = sl_file_read_new(path);
+    const struct sl_json *list = sl_json_get(plan, "containers");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        (void)sl_command_run(sl_json_get(sl_json_at(list, i), "end"), NULL, NULL);
+    }
+    sl_json_free(plan);
+    sl_mem_free(path);
+}
+
 static void clean(const struct launching *h, const char *uid)
 {
     char *path = sl_pod_path_new(h->data, uid, SL_CLEANED_FILE);
@@ -68,6 +82,7 @@ static void clean(const struct launching *h, const char *uid)
     for (int i = 0; i < CLEAN_ROUNDS && sl_marked_kill(uid) > 0; i++) {
         (void)usleep(CLEAN_PAUSE_US);
     }
+    end_containers(h, uid);
     (void)sl_file_write(path, nothing);
     sl_json_free(nothing);
     sl_mem_free(path);

@@ -62,8 +62,7 @@ struct sl_json *sl_machine_node_new(const char *name, const struct sl_json *devi
     sl_json_set_text(labels, "kubernetes.io/os", "linux");
     sl_json_set(status, "capacity", resources_new(devices));
     sl_json_set(status, "allocatable", resources_new(devices));
-    sl_condition_set(status, "Ready", true, "Started", "pods are processes of this machine", 0,
-                     now_ms);
+    sl_condition_set(status, "Ready", true, "Started", "pods run here", 0, now_ms);
     sl_json_set_text(info, "kernelVersion", system.release);
     sl_json_set_text(info, "operatingSystem", "linux");
     return node;

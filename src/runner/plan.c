@@ -138,18 +138,18 @@ static bool add_from(struct making *m, struct sl_json *env, const char *name,
                 return true;
             }
             snprintf(field, sizeof field, ".env[%zu].valueFrom.%s", index, others[i]);
-            return refuse(m, field, "cannot be read where pods are processes: give a value");
+            return refuse(m, field, "cannot be read here: give a value");
         }
     }
     snprintf(field, sizeof field, ".env[%zu].valueFrom.fieldRef.fieldPath", index);
-    return refuse(m, field, "is none of those that are known where pods are processes");
+    return refuse(m, field, "is none of those that are known here");
 }
 
 static bool add_env(struct making *m, const struct sl_json *container, struct sl_json *env)
 {
     const struct sl_json *list = sl_json_get(container, "env");
     if (sl_json_len(sl_json_get(container, "envFrom")) > 0) {
-        return refuse(m, ".envFrom", "cannot be read where pods are processes: use env");
+        return refuse(m, ".envFrom", "cannot be read here: use env");
     }
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *entry = sl_json_at(list, i);
@@ -220,6 +220,13 @@ char *sl_device_variable_new(const char *resource)
     return sl_buf_take(&out);
 }
 
+/* In a container those that were given to it are all that there are, and programs count them from 0. */
+static bool is_counted(const struct making *m, const char *resource)
+{
+    return m->facts->runtime != NULL &&
+           (strcmp(resource, "nvidia.com/gpu") == 0 || strcmp(resource, "amd.com/gpu") == 0);
+}
+
 /* Programs see all devices where nothing is said: so a pod that has none of a listed resource has none of them. */
 static void add_devices(const struct making *m, struct sl_json *env)
 {
@@ -229,7 +236,8 @@ static void add_devices(const struct making *m, struct sl_json *env)
         sl_buf_text(&list, "");
         for (size_t i = 0; i < sl_json_len(d.value); i++) {
             sl_buf_print(&list, "%s%" PRId64, i > 0 ? "," : "",
-                         sl_json_int(sl_json_at(d.value, i), 0));
+                         is_counted(m, d.key) ? (int64_t)i
+                                              : sl_json_int(sl_json_at(d.value, i), 0));
         }
         set_variable(env, name, list.data);
         sl_mem_free(name);
@@ -248,19 +256,37 @@ static void add_words(struct sl_json *argv, const struct sl_json *words, const s
     }
 }
 
+/* In nano units; 0: none, or none that can be read. */
+static __int128 limit_in(const struct sl_json *container, const char *resource)
+{
+    struct sl_quantity q;
+    const struct sl_json *value =
+        sl_json_get(sl_json_path(container, "resources.limits"), resource);
+    bool read = value != NULL && sl_quantity_read(value, &q, NULL) == SL_CODE_OK;
+    return read ? q.nano : 0;
+}
+
 static bool may_run(struct making *m, const struct sl_json *container, bool init)
 {
     const char *dir = sl_json_path_text(container, "workingDir", "");
-    if (sl_json_len(sl_json_get(container, "command")) == 0) {
+    if (m->facts->runtime != NULL) {
+        const char *why = sl_image_objection(sl_json_path_text(container, "image", ""));
+        if (why != NULL) {
+            return refuse(m, ".image", why);
+        }
+        const struct sl_json *command = sl_json_get(container, "command");
+        if (sl_json_len(command) > 0 && sl_json_text(sl_json_at(command, 0), "")[0] == '\0') {
+            return refuse(m, ".command[0]", "is empty");
+        }
+    } else if (sl_json_len(sl_json_get(container, "command")) == 0) {
         return refuse(m, ".command",
                       "is needed where pods are processes: no image says what is run");
     }
     if (sl_json_len(sl_json_get(container, "volumeMounts")) > 0) {
-        return refuse(m, ".volumeMounts", "nothing is mounted where pods are processes");
+        return refuse(m, ".volumeMounts", "nothing is mounted here");
     }
     if (init && sl_json_get(container, "restartPolicy") != NULL) {
-        return refuse(m, ".restartPolicy",
-                      "init containers that run on are not known where pods are processes");
+        return refuse(m, ".restartPolicy", "init containers that run on are not known here");
     }
     return dir[0] == '\0' || dir[0] == '/' || refuse(m, ".workingDir", "is not an absolute path");
 }
@@ -270,6 +296,70 @@ static bool name_good(const char *name)
 {
     size_t n = strlen(name);
     return n > 0 && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
+}
+
+static struct sl_json *environment_new(struct making *m, const struct sl_json *container)
+{
+    struct sl_json *env = sl_json_new_list();
+    if (m->facts->runtime == NULL) {
+        pass_on(m, env);
+    }
+    set_variable(env, "HOSTNAME", sl_object_name(m->pod));
+    add_devices(m, env);
+    const char *index = sl_object_annotation(m->pod, "batch.kubernetes.io/job-completion-index");
+    if (index != NULL) {
+        set_variable(env, "JOB_COMPLETION_INDEX", index);
+    }
+    if (!add_env(m, container, env)) {
+        sl_json_free(env);
+        return NULL;
+    }
+    set_variable(env, SL_POD_MARK, sl_object_uid(m->pod));
+    return env;
+}
+
+static struct sl_json *words_new(const struct sl_json *words, const struct sl_json *env)
+{
+    struct sl_json *list = sl_json_new_list();
+    add_words(list, words, env);
+    return list;
+}
+
+/* A process, which starts in `dir`. */
+static void set_process(struct sl_json *made, const struct sl_json *container, struct sl_json *env)
+{
+    struct sl_json *argv = words_new(sl_json_get(container, "command"), env);
+    add_words(argv, sl_json_get(container, "args"), env);
+    sl_json_set(made, "argv", argv);
+    sl_json_set(made, "env", sl_json_ref(env));
+    sl_json_set_text(made, "dir", sl_json_path_text(container, "workingDir", ""));
+}
+
+/* A container: the runtime's program is what starts, in the pod's own directory and with this process's environment. */
+static void set_container(const struct making *m, struct sl_json *made,
+                          const struct sl_json *container, const struct sl_json *env)
+{
+    const char *image = sl_json_path_text(container, "image", "");
+    struct sl_json *command = words_new(sl_json_get(container, "command"), env);
+    struct sl_json *args = words_new(sl_json_get(container, "args"), env);
+    const struct sl_runtime_wish wish = {
+        .uid = sl_object_uid(m->pod),
+        .name = sl_json_path_text(container, "name", ""),
+        .image = image,
+        .pull = sl_json_path_text(container, "imagePullPolicy", sl_image_pull_policy(image)),
+        .dir = sl_json_path_text(container, "workingDir", ""),
+        .env = env,
+        .command = command,
+        .args = args,
+        .devices = m->facts->devices,
+        .account = m->facts->account,
+        .cpu_milli = (int64_t)(limit_in(container, "cpu") / MILLI),
+        .memory_bytes = (int64_t)(limit_in(container, "memory") / NANO)};
+    sl_json_set(made, "argv", sl_runtime_run_new(m->facts->runtime, &wish));
+    sl_json_set(made, "end", sl_runtime_end_new(m->facts->runtime, wish.uid, wish.name));
+    sl_json_set_text(made, "dir", "");
+    sl_json_free(command);
+    sl_json_free(args);
 }
 
 static struct sl_json *container_new(struct making *m, const struct sl_json *container, bool init)
@@ -282,27 +372,19 @@ static struct sl_json *container_new(struct making *m, const struct sl_json *con
     if (!may_run(m, container, init)) {
         return NULL;
     }
-    struct sl_json *made = sl_json_new_map(), *env = sl_json_new_list(), *argv = sl_json_new_list();
-    pass_on(m, env);
-    set_variable(env, "HOSTNAME", sl_object_name(m->pod));
-    add_devices(m, env);
-    const char *index = sl_object_annotation(m->pod, "batch.kubernetes.io/job-completion-index");
-    if (index != NULL) {
-        set_variable(env, "JOB_COMPLETION_INDEX", index);
-    }
-    bool ok = add_env(m, container, env);
-    set_variable(env, SL_POD_MARK, sl_object_uid(m->pod));
-    add_words(argv, sl_json_get(container, "command"), env);
-    add_words(argv, sl_json_get(container, "args"), env);
-    sl_json_set_text(made, "name", name);
-    sl_json_set_bool(made, "init", init);
-    sl_json_set(made, "argv", argv);
-    sl_json_set(made, "env", env);
-    sl_json_set_text(made, "dir", sl_json_path_text(container, "workingDir", ""));
-    if (!ok) {
-        sl_json_free(made);
+    struct sl_json *env = environment_new(m, container);
+    if (env == NULL) {
         return NULL;
     }
+    struct sl_json *made = sl_json_new_map();
+    sl_json_set_text(made, "name", name);
+    sl_json_set_bool(made, "init", init);
+    if (m->facts->runtime == NULL) {
+        set_process(made, container, env);
+    } else {
+        set_container(m, made, container, env);
+    }
+    sl_json_free(env);
     return made;
 }
 
@@ -331,13 +413,11 @@ static __int128 limit_of(const struct sl_json *spec, const char *resource)
     const struct sl_json *containers = sl_json_get(spec, "containers");
     __int128 sum = 0;
     for (size_t i = 0; i < sl_json_len(containers); i++) {
-        struct sl_quantity q;
-        const struct sl_json *value =
-            sl_json_get(sl_json_path(sl_json_at(containers, i), "resources.limits"), resource);
-        if (value == NULL || sl_quantity_read(value, &q, NULL) != SL_CODE_OK) {
+        __int128 limit = limit_in(sl_json_at(containers, i), resource);
+        if (limit == 0) {
             return 0;
         }
-        sum += q.nano;
+        sum += limit;
     }
     return sum;
 }
@@ -366,8 +446,10 @@ struct sl_json *sl_plan_new(const struct sl_json *pod, const char *path,
     sl_json_set_text(plan, "restartPolicy", sl_json_path_text(spec, "restartPolicy", "Always"));
     sl_json_set_int(plan, "graceSeconds",
                     sl_json_path_int(spec, "terminationGracePeriodSeconds", 30));
-    add_limits(plan, spec);
-    if (facts->account != NULL) {
+    if (facts->runtime == NULL) {
+        add_limits(plan, spec);
+    }
+    if (facts->account != NULL && facts->runtime == NULL) {
         sl_json_set(plan, "user", sl_account_say_new(facts->account));
     }
     sl_json_set(plan, "containers", containers);
@@ -389,24 +471,24 @@ static void say(struct sl_json *list, const char *where, size_t index, const cha
     sl_json_append(list, sl_json_new_text(text));
 }
 
-void sl_plan_ignored(const struct sl_json *pod_spec, struct sl_json *list)
+void sl_plan_ignored(const struct sl_json *pod_spec, bool containers, struct sl_json *list)
 {
     static const char *const lists[] = {"initContainers", "containers"};
     static const struct {
         const char *field, *why;
     } fields[] = {
+        /* of processes alone */
         {"image", "has no effect: the command is run on this machine"},
-        {"livenessProbe", "has no effect: processes are not probed"},
-        {"readinessProbe", "has no effect: a process that runs is ready"},
-        {"startupProbe", "has no effect: processes are not probed"},
+        {"livenessProbe", "has no effect: nothing is probed"},
+        {"readinessProbe", "has no effect: what runs is ready"},
+        {"startupProbe", "has no effect: nothing is probed"},
         {"lifecycle", "has no effect: hooks are not called"},
         {"securityContext", "has no effect: who it runs as is not the choice of the pod"}};
     for (size_t l = 0; l < 2; l++) {
-        const struct sl_json *containers = sl_json_get(pod_spec, lists[l]);
-        for (size_t i = 0; i < sl_json_len(containers); i++) {
-            for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
-                const struct sl_json *value =
-                    sl_json_get(sl_json_at(containers, i), fields[f].field);
+        const struct sl_json *all = sl_json_get(pod_spec, lists[l]);
+        for (size_t i = 0; i < sl_json_len(all); i++) {
+            for (size_t f = containers ? 1 : 0; f < sizeof fields / sizeof fields[0]; f++) {
+                const struct sl_json *value = sl_json_get(sl_json_at(all, i), fields[f].field);
                 if (value != NULL && strcmp(sl_json_text(value, "?"), "") != 0) {
                     say(list, lists[l], i, fields[f].field, fields[f].why);
                 }

@@ -191,6 +191,7 @@ static struct sl_json *plan_new(struct sl_processes *p, struct sl_json *pod,
     const struct sl_plan_facts facts = {.node = p->node,
                                         .environment = environ,
                                         .devices = devices,
+                                        .runtime = p->runtime,
                                         .account = p->as_submitter ? &account : NULL};
     struct sl_json *plan = sl_plan_new(filled, "spec", &facts, &e);
     sl_account_fini(&account);

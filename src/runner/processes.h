@@ -11,6 +11,7 @@
 #include "controllers/work/reconciler.h"
 #include "runner/devices.h"
 #include "runner/launcher.h"
+#include "runner/runtime.h"
 
 #define SL_FINALIZER_PROCESSES "sluice.dev/processes"
 #define SL_LOOK_MS 1000         /* how often something is looked at that may end without a word */
@@ -20,6 +21,7 @@ struct sl_processes {
     struct sl_reconciler pods, leftovers; /* keys of the second: "/UID" */
     const struct sl_podbook *book;        /* lent */
     const struct sl_launcher *launcher;
+    const struct sl_runtime *runtime; /* lent; of containers; NULL: they are processes */
     const char *data, *node;
     bool as_submitter; /* each as the user who has submitted it */
     struct sl_devices *devices;

@@ -8,12 +8,18 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static void log_begin(const struct sl_running *r)
 {
+    if (r->runtime.path != NULL) {
+        sl_log(SL_LOG_INFO, "pods are containers here", "node", r->node, "runtime", r->runtime.path,
+               "as", r->as_submitter ? "who has submitted them" : "the user of their image", NULL);
+        return; /* their limits are the runtime's */
+    }
     if (r->as_submitter) {
         sl_log(SL_LOG_INFO, "pods are processes here, run as who has submitted them", "node",
                r->node, NULL);
@@ -33,6 +39,9 @@ enum sl_code sl_running_begin(struct sl_running *r, const struct sl_running_opti
     char hostname[256] = "";
     *r = (struct sl_running){.data = o->data, .as_submitter = o->as_submitter};
     enum sl_code code = sl_devices_init(&r->devices, o->devices, e);
+    if (code == SL_CODE_OK && o->containers) {
+        code = sl_runtime_find(o->runtime, getenv("PATH"), &r->runtime, e);
+    }
     if (code == SL_CODE_OK && o->as_submitter) {
         (void)umask(077);
         code = sl_account_open_data(o->data, e);
@@ -129,6 +138,11 @@ void sl_running_hear(struct sl_running *r)
 
 /* --- opening and closing -------------------------------------------------------------------------------- */
 
+static const struct sl_runtime *runtime_of(const struct sl_running *r)
+{
+    return r->runtime.path == NULL ? NULL : &r->runtime;
+}
+
 void sl_running_open(struct sl_running *r, const struct sl_client *client,
                      struct sl_recorder *events, void (*wake)(void *context), void *context)
 {
@@ -139,12 +153,16 @@ void sl_running_open(struct sl_running *r, const struct sl_client *client,
     r->context = context;
     r->book = sl_podbook_new();
     r->logs = (struct sl_logs){.client = &r->client, .data = r->data};
-    r->batch = (struct sl_batch){.book = r->book, .node = r->node, .as_submitter = r->as_submitter};
+    r->batch = (struct sl_batch){.book = r->book,
+                                 .node = r->node,
+                                 .runtime = runtime_of(r),
+                                 .as_submitter = r->as_submitter};
     sl_batch_init(&r->batch, &r->client, events);
     r->processes = (struct sl_processes){.book = r->book,
                                          .launcher = &r->launcher,
                                          .data = r->data,
                                          .node = r->node,
+                                         .runtime = runtime_of(r),
                                          .as_submitter = r->as_submitter,
                                          .devices = &r->devices,
                                          .ordered = r->ordered};
@@ -197,4 +215,5 @@ void sl_running_end(struct sl_running *r)
         sl_devices_fini(&r->devices);
     }
     sl_launcher_end(&r->launcher);
+    sl_runtime_fini(&r->runtime);
 }

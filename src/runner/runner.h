@@ -15,6 +15,7 @@ struct sl_running {
     struct sl_podbook *book;
     struct sl_launcher launcher;
     struct sl_devices devices;
+    struct sl_runtime runtime; /* without a path: pods are processes */
     struct sl_batch batch;
     struct sl_processes processes;
     struct sl_map *ordered; /* of its processes, while it is closed */
@@ -30,6 +31,8 @@ struct sl_running {
 struct sl_running_options {
     const char *data;    /* lent */
     const char *devices; /* NULL: none */
+    bool containers;     /* pods are containers of podman or docker */
+    const char *runtime; /* which one; NULL: what is found in PATH */
     bool as_submitter;   /* each pod runs as the user who has submitted it; this process is root */
 };
 /* What has to be done before this process gives up its rights, and before it has files that must not be copied. */

@@ -5,6 +5,7 @@
 #include "runner/shim.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "runner/command.h"
 #include "runner/container.h"
 #include "runner/files.h"
 #include "runner/limits.h"
@@ -23,6 +24,7 @@
 #define AGAIN_MS 1000 /* before a second restart, then twice as long each time */
 #define AGAIN_MS_MAX 60000
 #define KILLS_PAUSE_US 1000
+#define END_ROUNDS 2000 /* of that, for what ends by itself */
 
 struct pod {
     const struct sl_shim *shim;
@@ -33,6 +35,7 @@ struct pod {
     struct sl_container *containers;
     size_t count;
     bool stopping, killed, over;
+    bool second;     /* another process has supervised it before */
     int64_t kill_ms; /* when its grace ends */
     int lock, signals;
 };
@@ -79,10 +82,29 @@ static bool any_running(const struct pod *p)
     return false;
 }
 
+static void read_all(struct pod *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        sl_container_read(&p->containers[i]);
+    }
+}
+
+static void read_on(void *context)
+{
+    read_all(context);
+}
+
+/* Where a runtime has started it: there it ends, whatever became of the runtime's own program. */
+static void end_elsewhere(struct pod *p, const struct sl_container *c)
+{
+    (void)sl_command_run(sl_json_get(c->plan, "end"), read_on, p);
+}
+
 static void note_end(struct pod *p, pid_t pid, int status)
 {
     for (size_t i = 0; i < p->count; i++) {
         if (p->containers[i].pid == pid && pid > 0) {
+            end_elsewhere(p, &p->containers[i]);
             bool oom = p->group != NULL && sl_limits_oom(p->group);
             sl_container_end(&p->containers[i], status, oom, sl_clock_wall_ms());
         }
@@ -100,19 +122,30 @@ static bool reap(struct pod *p)
     return pid == 0;
 }
 
-/* Whatever is left, until nothing is. */
-static void kill_all(struct pod *p)
+/* A runtime's programs clean up when its containers have ended. */
+static void end_containers(struct pod *p)
 {
-    while (reap(p)) {
-        (void)sl_tree_kill(getpid(), NULL, 0);
+    bool any = false;
+    for (size_t i = 0; i < p->count; i++) {
+        struct sl_container *c = &p->containers[i];
+        any = any || sl_json_get(c->plan, "end") != NULL;
+        if (is_running(c)) {
+            end_elsewhere(p, c);
+        }
+    }
+    for (int i = 0; any && i < END_ROUNDS && reap(p); i++) {
+        read_all(p);
         (void)usleep(KILLS_PAUSE_US);
     }
 }
 
-static void read_all(struct pod *p)
+/* Whatever is left, until nothing is. */
+static void kill_all(struct pod *p)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        sl_container_read(&p->containers[i]);
+    end_containers(p);
+    while (reap(p)) {
+        (void)sl_tree_kill(getpid(), NULL, 0);
+        (void)usleep(KILLS_PAUSE_US);
     }
 }
 
@@ -302,8 +335,23 @@ static bool take_lock(struct pod *p)
     if (p->lock < 0) {
         return false;
     }
+    p->second = lseek(p->lock, 0, SEEK_END) > 0;
     int n = snprintf(text, sizeof text, "%d %llu\n", (int)getpid(), sl_process_start(getpid()));
     return ftruncate(p->lock, 0) == 0 && pwrite(p->lock, text, (size_t)n, 0) == n;
+}
+
+/* Does a runtime keep its limits? */
+static bool is_elsewhere(const struct pod *p)
+{
+    return p->count > 0 && sl_json_get(p->containers[0].plan, "end") != NULL;
+}
+
+/* What a supervisor has started that was killed before it could say so. */
+static void end_earlier(struct pod *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        end_elsewhere(p, &p->containers[i]);
+    }
 }
 
 static bool there(const struct pod *p, const char *file)
@@ -349,7 +397,12 @@ int sl_shim_run(const struct sl_shim *s)
     }
     take_containers(&p);
     take_account(&p);
-    p.group = s->limits == NULL ? NULL : sl_limits_group_new(s->limits, s->uid, p.plan);
+    p.group = s->limits == NULL || is_elsewhere(&p)
+                  ? NULL
+                  : sl_limits_group_new(s->limits, s->uid, p.plan);
+    if (p.second) {
+        end_earlier(&p);
+    }
     if (there(&p, SL_STOP_FILE)) {
         begin_stop(&p);
     }

@@ -299,7 +299,7 @@ class Simulated(unittest.TestCase):
         self.assertEqual(d.kubectl("get", "pods", "-l", "job-name=any").stdout, "")
 
     def test_bad_choices_are_refused(self):
-        for options, text in ((("--run", "containers"), '--run: "containers" is not one of simulated, processes'),
+        for options, text in ((("--run", "pods"), '--run: "pods" is not one of simulated, processes, containers'),
                               (("--devices", "nvidia.com/gpu=1"), "--devices: only with --run processes"),
                               (("--run", "processes", "--devices", "gpu=1"), '--devices: "gpu=1" is not RESOURCE=COUNT')):
             done = subprocess.run([daemon.BUILD / "sluiced", "--standalone", *options], capture_output=True, text=True, cwd="/tmp")

@@ -70,16 +70,23 @@ static const struct sl_flag table[] = {
      "directory for all data (default: sluice-data)"},
     {"--run", NULL, SL_FLAG_TEXT, AT(run), "HOW", STANDALONE,
      "simulated: jobs last as long as they say, and nothing is run; processes: the commands of "
-     "their "
-     "containers are run on this machine, as the user of the daemon; external: other programs run "
-     "them, such as kube-controller-manager with kwok. With both only requests with the token are "
-     "served (default: simulated)"},
+     "containers are run on this machine, as the user of the daemon; containers: they are run "
+     "in their images by podman or docker; external: other programs run "
+     "them, such as kube-controller-manager with kwok. But for simulated only requests with the "
+     "token are served (default: simulated)"},
+    {"--container-runtime", NULL, SL_FLAG_TEXT, AT(options.container_runtime), "PROGRAM",
+     STANDALONE,
+     "with --run containers: a name in PATH or a path, of podman, docker, or what is called as "
+     "they "
+     "are (default: podman, else docker)"},
     {"--devices", NULL, SL_FLAG_TEXT, AT(options.devices), "LIST", STANDALONE,
-     "with --run processes: devices of this machine, as in nvidia.com/gpu=4; each is given to one "
+     "with --run processes or containers: devices of this machine, as in nvidia.com/gpu=4; each is "
+     "given to one "
      "pod "
      "at a time"},
     {"--run-as-submitter", NULL, SL_FLAG_SWITCH, AT(options.run_as_submitter), NULL, STANDALONE,
-     "with --run processes, as root: each pod runs as the local user who made its job, "
+     "with --run processes or containers, as root: each pod runs as the local user who made its "
+     "job, "
      "and never as root unless an administrator says so (docs: Standalone)"},
     {"--token-file", NULL, SL_FLAG_TEXT, AT(options.token_file), "FILE", STANDALONE,
      "serve with TLS, and only requests with the token in FILE, which is made if missing; always "
@@ -136,7 +143,7 @@ void sl_daemon_options_help(struct sl_buf *out)
         "\n"
         "Queues jobs and admits them when there is quota: the jobs of a Kubernetes cluster or, "
         "in standalone mode,\nthose of its own API server, where jobs are simulated, or run as "
-        "processes of this machine\nor by other programs.\n\nCluster mode:\n");
+        "processes or containers of this\nmachine, or by other programs.\n\nCluster mode:\n");
     sl_flags_help(&flags, CLUSTER, out);
     sl_buf_text(out, "\nStandalone mode:\n");
     sl_flags_help(&flags, STANDALONE, out);
@@ -251,18 +258,26 @@ static enum sl_code check_mode(const struct sl_flags *flags, bool standalone, st
 
 static enum sl_code parse_run(const char *text, struct sl_daemon_options *o, struct sl_error *e)
 {
-    o->run_processes = strcmp(text, "processes") == 0;
+    o->run_containers = strcmp(text, "containers") == 0;
+    o->run_processes = o->run_containers || strcmp(text, "processes") == 0;
     o->run_external = strcmp(text, "external") == 0;
     if (!o->run_processes && !o->run_external && strcmp(text, "simulated") != 0) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--run: \"%.64s\" is not one of simulated, processes, external", text);
+                            "--run: \"%.64s\" is not one of simulated, processes, containers, "
+                            "external",
+                            text);
+    }
+    if (o->container_runtime != NULL && !o->run_containers) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--container-runtime: only with --run containers");
     }
     if (o->devices != NULL && !o->run_processes) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--devices: only with --run processes");
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--devices: only with --run processes or containers");
     }
     if (o->run_as_submitter && !o->run_processes) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--run-as-submitter: only with --run processes");
+                            "--run-as-submitter: only with --run processes or containers");
     }
     if (o->run_as_submitter && geteuid() != 0) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
@@ -322,6 +337,7 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
                  {"--users", o->users, "file"},
                  {"--socket", o->socket, "socket"},
                  {"--token-file", o->token_file, "file"},
+                 {"--container-runtime", o->container_runtime, "program"},
                  {"--check-config", o->check_config, "file"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i].value != NULL && names[i].value[0] == '\0') {

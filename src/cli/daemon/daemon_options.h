@@ -48,11 +48,13 @@ struct sl_daemon_options {
     enum sl_webhook_choice webhook; /* auto: where there are no mutating policies */
     const char *
         webhook_listen; /* ADDR:PORT, by which it is registered; NULL: in a pod as the configuration says, by the Service */
-    const char *tls_dir;  /* tls.crt and tls.key; NULL: they are made at start */
-    const char *adapters; /* a directory of adapter files; NULL: none */
-    bool unconfined;      /* with all rights of the user that started it */
-    bool paranoid;        /* all guarantees are checked around each cycle */
-    bool run_processes;   /* standalone: pods are processes of this machine */
+    const char *tls_dir;           /* tls.crt and tls.key; NULL: they are made at start */
+    const char *adapters;          /* a directory of adapter files; NULL: none */
+    bool unconfined;               /* with all rights of the user that started it */
+    bool paranoid;                 /* all guarantees are checked around each cycle */
+    bool run_processes;            /* standalone: pods are run on this machine */
+    bool run_containers;           /* with run_processes: as containers of podman or docker */
+    const char *container_runtime; /* which one; NULL: what is found in PATH */
     bool run_external; /* standalone: pods are made and run by other programs. Neither: simulated */
     bool run_as_submitter; /* they have the rights of the local user who made them */
     const char *devices;   /* of this machine, as RESOURCE=COUNT,...; NULL: none */

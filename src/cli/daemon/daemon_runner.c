@@ -12,6 +12,8 @@ enum sl_code sl_daemon_runner_begin(struct sl_daemon_runner *r,
     r->on = options->run_processes;
     const struct sl_running_options running = {.data = options->data_dir,
                                                .devices = options->devices,
+                                               .containers = options->run_containers,
+                                               .runtime = options->container_runtime,
                                                .as_submitter = options->run_as_submitter};
     return r->on ? sl_running_begin(&r->running, &running, e) : SL_CODE_OK;
 }

@@ -84,6 +84,13 @@ static void test_daemon_options_say_how_jobs_run(void **state)
     assert_true(o.run_processes);
     assert_false(o.run_external);
     assert_string_equal(o.devices, "a/b=1");
+    assert_false(o.run_containers);
+    assert_int_equal(PARSE("--standalone", "--run=containers", "--container-runtime=docker"),
+                     SL_CODE_OK);
+    assert_true(o.run_processes && o.run_containers);
+    assert_string_equal(o.container_runtime, "docker");
+    assert_int_equal(PARSE("--standalone", "--run=processes", "--container-runtime=docker"),
+                     SL_CODE_BAD_REQUEST);
     assert_int_equal(PARSE("--standalone", "--run-as-submitter"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "--run-as-submitter: only with --run processes");
     bool root = geteuid() == 0;
@@ -106,25 +113,27 @@ static void test_daemon_options_bad_values_are_refused_and_named(void **state)
     (void)state;
     static const struct {
         const char *word, *part;
-    } cases[] = {{"--nonsense", "--nonsense"},
-                 {"--data=", "--data"},
-                 {"--journal-file=much", "\"much\" is not a size"},
-                 {"--journal-file=65535", "65535 is not from 64Ki to 16Gi"},
-                 {"--journal-file=17Gi", "17Gi is not from 64Ki to 16Gi"},
-                 {"--listen=localhost", "ADDR:PORT"},
-                 {"--listen=:80", "ADDR:PORT"},
-                 {"--listen=1.2.3.4:http", "port"},
-                 {"--listen=1.2.3.4:65536", "port"},
-                 {"--listen=1.2.3.4:-1", "port"},
-                 {"--listen=1.2.3.4:", "port"},
-                 {"--listen=::1:80", "brackets"},
-                 {"--log-level=loud", "loud"},
-                 {"--log-format=xml", "xml"},
-                 {"--config=", "--config"},
-                 {"--run=containers", "\"containers\" is not one of simulated, processes"},
-                 {"--standalone=yes", "takes no value"},
-                 {"--data", "needs a value"},
-                 {"extra", "extra"}};
+    } cases[] = {
+        {"--nonsense", "--nonsense"},
+        {"--data=", "--data"},
+        {"--journal-file=much", "\"much\" is not a size"},
+        {"--journal-file=65535", "65535 is not from 64Ki to 16Gi"},
+        {"--journal-file=17Gi", "17Gi is not from 64Ki to 16Gi"},
+        {"--listen=localhost", "ADDR:PORT"},
+        {"--listen=:80", "ADDR:PORT"},
+        {"--listen=1.2.3.4:http", "port"},
+        {"--listen=1.2.3.4:65536", "port"},
+        {"--listen=1.2.3.4:-1", "port"},
+        {"--listen=1.2.3.4:", "port"},
+        {"--listen=::1:80", "brackets"},
+        {"--log-level=loud", "loud"},
+        {"--log-format=xml", "xml"},
+        {"--config=", "--config"},
+        {"--run=pods", "\"pods\" is not one of simulated, processes, containers, external"},
+        {"--container-runtime=podman", "--container-runtime: only with --run containers"},
+        {"--standalone=yes", "takes no value"},
+        {"--data", "needs a value"},
+        {"extra", "extra"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_daemon_options o;
         struct sl_error e = {0};

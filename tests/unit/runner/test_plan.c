@@ -169,13 +169,96 @@ static void test_plan_tells_what_has_no_effect(void **state)
         json_of("{\"containers\":[{\"name\":\"c\",\"image\":\"x\",\"lifecycle\":{}},"
                 "{\"name\":\"d\",\"image\":\"\"}]}");
     struct sl_json *list = sl_json_new_list();
-    sl_plan_ignored(spec, list);
+    sl_plan_ignored(spec, false, list);
     assert_int_equal(sl_json_len(list), 2);
     assert_non_null(
         strstr(sl_json_text(sl_json_at(list, 0), ""), "spec.containers[0].image: has no"));
     assert_non_null(strstr(sl_json_text(sl_json_at(list, 1), ""), "spec.containers[0].lifecycle"));
     sl_json_free(list);
+    list = sl_json_new_list();
+    sl_plan_ignored(spec, true, list);
+    assert_int_equal(sl_json_len(list), 1); /* the image counts */
+    sl_json_free(list);
     sl_json_free(spec);
+}
+
+static struct sl_json *container_plan_of(const char *containers, const struct sl_account *account,
+                                         struct sl_error *e)
+{
+    char path[] = "/usr/bin/podman", text[2048];
+    const struct sl_runtime runtime = {.path = path, .podman = true};
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"uid\":\"a-1\",\"name\":\"p\",\"namespace\":\"n\"},\"spec\":{"
+             "\"containers\":%s}}",
+             containers);
+    struct sl_json *pod = json_of(text);
+    struct sl_json *devices = json_of("{\"nvidia.com/gpu\":[1,3],\"example.com/x\":[2]}");
+    const struct sl_plan_facts facts = {.node = "here",
+                                        .environment = environment,
+                                        .devices = devices,
+                                        .account = account,
+                                        .runtime = &runtime};
+    struct sl_json *plan = sl_plan_new(pod, "spec", &facts, e);
+    sl_json_free(devices);
+    sl_json_free(pod);
+    return plan;
+}
+
+static void test_plan_of_a_container_is_the_runtimes(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_account account = {.name = "ann", .home = "/h", .shell = "/s", .uid = 7, .gid = 9};
+    struct sl_json *plan = container_plan_of(
+        "[{\"name\":\"c\",\"image\":\"i:1\",\"args\":[\"$(A)\"],\"env\":[{\"name\":\"A\",\"value\":"
+        "\"1\"}],"
+        "\"workingDir\":\"/w\",\"resources\":{\"limits\":{\"cpu\":2,\"memory\":\"1Mi\"}}}]",
+        &account, &e);
+    const struct sl_json *argv = sl_json_path(plan, "containers.0.argv");
+    static const char *const words[] = {"--user=7:9",
+                                        "--cpus=2.000",
+                                        "--memory=1048576",
+                                        "--env=A=1",
+                                        "--env=HOSTNAME=p",
+                                        "--env=CUDA_VISIBLE_DEVICES=0,1",
+                                        "--env=SLUICE_DEVICES_EXAMPLE_COM_X=2",
+                                        "--env=SLUICE_POD_UID=a-1",
+                                        "--device=nvidia.com/gpu=1",
+                                        "--device=nvidia.com/gpu=3",
+                                        "--device=example.com/x=2",
+                                        "--workdir=/w",
+                                        "--pull=missing",
+                                        "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!sl_json_has_text(argv, words[i])) {
+            fail_msg("%s is missing", words[i]);
+        }
+    }
+    assert_false(sl_json_has_text(argv, "--env=PATH=/bin"));
+    assert_null(sl_json_path(plan, "containers.0.env"));
+    assert_string_equal(sl_json_path_text(plan, "containers.0.end.1", ""), "rm");
+    assert_string_equal(sl_json_path_text(plan, "containers.0.dir", "?"), "");
+    assert_null(sl_json_get(plan, "user"));
+    assert_null(sl_json_get(plan, "cpuMilli"));
+    sl_json_free(plan);
+}
+
+static void test_plan_of_a_container_names_the_field_that_it_refuses(void **state)
+{
+    (void)state;
+    static const char *const all[][2] = {
+        {"[{\"name\":\"c\"}]", "spec.containers[0].image: is needed"},
+        {"[{\"name\":\"c\",\"image\":\"-v\"}]", "spec.containers[0].image: is not the name"},
+        {"[{\"name\":\"c\",\"image\":\"i\",\"command\":[\"\"]}]",
+         "spec.containers[0].command[0]: is empty"},
+        {"[{\"name\":\"c\",\"image\":\"i\",\"volumeMounts\":[{}]}]",
+         "spec.containers[0].volumeMounts: nothing is mounted"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct sl_error e = {0};
+        assert_null(container_plan_of(all[i][0], NULL, &e));
+        assert_int_equal(e.code, SL_CODE_INVALID);
+        assert_non_null(strstr(e.text, all[i][1]));
+    }
 }
 
 int main(void)
@@ -185,6 +268,8 @@ int main(void)
         cmocka_unit_test(test_plan_has_arguments_environment_and_limits),
         cmocka_unit_test(test_plan_without_limits_of_all_has_none),
         cmocka_unit_test(test_plan_names_the_field_that_it_refuses),
+        cmocka_unit_test(test_plan_of_a_container_is_the_runtimes),
+        cmocka_unit_test(test_plan_of_a_container_names_the_field_that_it_refuses),
         cmocka_unit_test(test_plan_tells_what_has_no_effect)};
     return RUN(tests);
 }
