@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* From a Pod to what is run for it on this machine: programs, arguments, environment and directories, as plain values. What
- * cannot be had is refused, by the name of its field: volumes, values from ConfigMaps and Secrets, and images without a
- * command where containers are processes. Pure functions. */
+ * cannot be had is refused, by the name of its field: volumes, and images without a command where containers are processes. Values
+ * of ConfigMaps and Secrets are in the pod by then (values.h). Pure functions. */
 #ifndef SL_RUNNER_PLAN_H
 #define SL_RUNNER_PLAN_H
 #include "api/json/json.h"
