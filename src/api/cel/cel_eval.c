@@ -1,53 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What an expression says of a device. As CEL has it, && and || forgive an error on one side where the other side decides;
- * values of different types are not equal, and cannot be ordered. */
+/* What an expression says of a device, or a rule of a value. As CEL has it, && and || forgive an error on one side where the
+ * other side decides; values of different types are not equal, and cannot be ordered. */
 #include "api/cel/cel_value.h"
 #include "base/check.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-#define ERROR_LEN 160
-
-bool sl_cel_is_broken(const struct sl_cel_value *v)
-{
-    return v->type == SL_CEL_IS_ERROR || v->type == SL_CEL_IS_FOREIGN;
-}
-
-const char *sl_cel_keep(struct sl_cel_run *run, const char *text)
-{
-    if (run->kept == NULL) {
-        run->kept = sl_json_new_list();
-    }
-    sl_json_append(run->kept, sl_json_new_text(text));
-    return sl_json_text(sl_json_at(run->kept, sl_json_len(run->kept) - 1), "");
-}
-
-struct sl_cel_value sl_cel_error(struct sl_cel_run *run, const char *format, ...)
-{
-    char text[ERROR_LEN];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return (struct sl_cel_value){.type = SL_CEL_IS_ERROR, .text = sl_cel_keep(run, text)};
-}
-
-struct sl_cel_value sl_cel_no_overload(void)
-{
-    return (struct sl_cel_value){.type = SL_CEL_IS_ERROR, .text = "no such overload"};
-}
 
 static struct sl_cel_value foreign(const char *what)
 {
     return (struct sl_cel_value){.type = SL_CEL_IS_FOREIGN, .text = what};
-}
-
-struct sl_cel_value sl_cel_truth(bool b)
-{
-    return (struct sl_cel_value){.type = SL_CEL_IS_BOOL, .number = b};
 }
 
 /* --- operators -------------------------------------------------------------------------------- */
@@ -80,9 +42,16 @@ static bool is_map(const struct sl_cel_value *v)
            v->type == SL_CEL_IS_NAMES;
 }
 
-static struct sl_cel_value equal(const struct sl_cel_value *a, const struct sl_cel_value *b)
+struct sl_cel_value sl_cel_equal(struct sl_cel_run *run, const struct sl_cel_value *a,
+                                 const struct sl_cel_value *b)
 {
     int order;
+    if (a->type == SL_CEL_IS_ITEMS || a->type == SL_CEL_IS_MEMBERS) {
+        return sl_cel_data_equal(run, a, b);
+    }
+    if (sl_cel_are_numbers(a, b)) {
+        return sl_cel_truth(sl_cel_compare(a, b, &order) && order == 0);
+    }
     if (a->type != b->type) {
         return sl_cel_truth(false);
     }
@@ -103,12 +72,15 @@ static struct sl_cel_value is_in(struct sl_cel_run *run, const struct sl_cel_val
         return v->type == SL_CEL_IS_TEXT ? sl_cel_truth(sl_cel_has_member(run, of, v->text))
                                          : sl_cel_no_overload();
     }
+    if (of->type == SL_CEL_IS_ITEMS || of->type == SL_CEL_IS_MEMBERS) {
+        return sl_cel_data_in(run, v, of);
+    }
     if (of->type != SL_CEL_IS_LIST) {
         return sl_cel_no_overload();
     }
     for (const struct sl_cel_node *c = of->list->first; c != NULL; c = c->next) {
         struct sl_cel_value item = sl_cel_evaluate(run, c);
-        struct sl_cel_value same = sl_cel_is_broken(&item) ? item : equal(v, &item);
+        struct sl_cel_value same = sl_cel_is_broken(&item) ? item : sl_cel_equal(run, v, &item);
         if (sl_cel_is_broken(&same)) {
             return same; /* a list with an error in it is one */
         }
@@ -123,7 +95,8 @@ static struct sl_cel_value order(enum sl_cel_op op, const struct sl_cel_value *a
                                  const struct sl_cel_value *b)
 {
     int order;
-    bool plain = a->type == SL_CEL_IS_BOOL || a->type == SL_CEL_IS_INT || a->type == SL_CEL_IS_TEXT;
+    bool plain = a->type == SL_CEL_IS_BOOL || a->type == SL_CEL_IS_INT ||
+                 a->type == SL_CEL_IS_TEXT || a->type == SL_CEL_IS_REAL;
     if (!plain || !sl_cel_compare(a, b, &order)) {
         return sl_cel_no_overload();
     }
@@ -149,13 +122,16 @@ static struct sl_cel_value relate(struct sl_cel_run *run, const struct sl_cel_no
     if (sl_cel_is_broken(&b)) {
         return b;
     }
+    if (!sl_cel_spend_text(run, &a) || !sl_cel_spend_text(run, &b)) {
+        return sl_cel_spent();
+    }
     if (n->op == SL_CEL_IN) {
         return is_in(run, &a, &b);
     }
     if (n->op != SL_CEL_EQUAL && n->op != SL_CEL_UNEQUAL) {
         return order(n->op, &a, &b);
     }
-    struct sl_cel_value same = equal(&a, &b);
+    struct sl_cel_value same = sl_cel_equal(run, &a, &b);
     return sl_cel_is_broken(&same) ? same
                                    : sl_cel_truth((same.number != 0) == (n->op == SL_CEL_EQUAL));
 }
@@ -168,6 +144,9 @@ static struct sl_cel_value turn(struct sl_cel_run *run, const struct sl_cel_node
     }
     if (n->op == SL_CEL_NOT) {
         return v.type == SL_CEL_IS_BOOL ? sl_cel_truth(v.number == 0) : sl_cel_no_overload();
+    }
+    if (v.type == SL_CEL_IS_REAL) {
+        return sl_cel_real(-v.real);
     }
     if (v.type != SL_CEL_IS_INT) {
         return sl_cel_no_overload();
@@ -198,6 +177,12 @@ static struct sl_cel_value look_up(struct sl_cel_run *run, const char *name)
             return b->value;
         }
     }
+    if (run->field != NULL) {
+        bool old = strcmp(name, "oldSelf") == 0;
+        return old || strcmp(name, "self") == 0
+                   ? sl_cel_of_json(old ? run->field->old : run->field->self, run->field->schema)
+                   : (struct sl_cel_value){.type = SL_CEL_IS_TYPE, .text = name};
+    }
     if (strcmp(name, "device") == 0) {
         return (struct sl_cel_value){.type = SL_CEL_IS_DEVICE};
     }
@@ -213,6 +198,9 @@ static struct sl_cel_value item(struct sl_cel_run *run, const struct sl_cel_node
     struct sl_cel_value key = sl_cel_evaluate(run, n->first->next);
     if (sl_cel_is_broken(&key)) {
         return key;
+    }
+    if (of.type == SL_CEL_IS_ITEMS || of.type == SL_CEL_IS_MEMBERS) {
+        return sl_cel_data_item(run, &of, &key);
     }
     if (of.type == SL_CEL_IS_LIST) {
         return foreign("items of lists");
@@ -231,7 +219,11 @@ static struct sl_cel_value member(struct sl_cel_run *run, const struct sl_cel_no
     if (n->op == SL_CEL_HAS && of.type == SL_CEL_IS_NAMES) {
         return sl_cel_truth(sl_cel_has_member(run, &of, n->text));
     }
-    struct sl_cel_value v = sl_cel_member(run, &of, n->text);
+    if (n->op == SL_CEL_HAS && of.type == SL_CEL_IS_MEMBERS) {
+        return sl_cel_truth(sl_cel_data_has(&of, n->text));
+    }
+    struct sl_cel_value v = of.type == SL_CEL_IS_MEMBERS ? sl_cel_data_member(run, &of, n->text)
+                                                         : sl_cel_member(run, &of, n->text);
     return n->op == SL_CEL_HAS && !sl_cel_is_broken(&v) ? sl_cel_truth(true) : v;
 }
 
@@ -254,17 +246,25 @@ static struct sl_cel_value bind(struct sl_cel_run *run, const struct sl_cel_node
 
 struct sl_cel_value sl_cel_evaluate(struct sl_cel_run *run, const struct sl_cel_node *n)
 {
+    if (!sl_cel_spend(run, 1)) {
+        return sl_cel_spent();
+    }
     switch (n->op) {
     case SL_CEL_NULL:
         return (struct sl_cel_value){.type = SL_CEL_IS_NULL};
     case SL_CEL_BOOL:
         return sl_cel_truth(n->number != 0);
     case SL_CEL_INT:
-        return (struct sl_cel_value){.type = SL_CEL_IS_INT, .number = n->number};
+        return sl_cel_whole(n->number);
+    case SL_CEL_REAL:
+        return sl_cel_real(n->real);
     case SL_CEL_TEXT:
-        return (struct sl_cel_value){.type = SL_CEL_IS_TEXT, .text = n->text};
+        return sl_cel_text(n->text);
+    case SL_CEL_MAP:
+        return sl_cel_data_new(run, n);
     case SL_CEL_LIST:
-        return (struct sl_cel_value){.type = SL_CEL_IS_LIST, .list = n};
+        return run->field != NULL ? sl_cel_data_new(run, n)
+                                  : (struct sl_cel_value){.type = SL_CEL_IS_LIST, .list = n};
     case SL_CEL_NAME:
         return look_up(run, n->text);
     case SL_CEL_MEMBER:
@@ -285,6 +285,14 @@ struct sl_cel_value sl_cel_evaluate(struct sl_cel_run *run, const struct sl_cel_
         return join(run, n, true);
     case SL_CEL_CHOICE:
         return choose(run, n);
+    case SL_CEL_PLUS:
+    case SL_CEL_LESS_BY:
+    case SL_CEL_TIMES:
+    case SL_CEL_OVER:
+    case SL_CEL_REST:
+        return sl_cel_compute(run, n);
+    case SL_CEL_LOOP:
+        return sl_cel_loop(run, n);
     case SL_CEL_OTHER:
         return foreign(n->text);
     default:

@@ -4,7 +4,9 @@
 /* The functions: size, contains, startsWith, endsWith, lowerAscii of texts; quantity and semver, and
  * compareTo, isGreaterThan and isLessThan of what they make. cel_parse.c knows them by name. */
 #include "api/cel/cel_value.h"
+#include "base/check.h"
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 /* --- versions --------------------------------------------------------------------------------- */
@@ -121,8 +123,30 @@ static int compare_versions(const struct sl_cel_version *a, const struct sl_cel_
     return compare_pre(a->pre, b->pre);
 }
 
+static bool is_number(const struct sl_cel_value *v)
+{
+    return v->type == SL_CEL_IS_INT || v->type == SL_CEL_IS_REAL;
+}
+
+bool sl_cel_are_numbers(const struct sl_cel_value *a, const struct sl_cel_value *b)
+{
+    return is_number(a) && is_number(b);
+}
+
+/* False: one of them is not a number. */
+static bool compare_reals(const struct sl_cel_value *a, const struct sl_cel_value *b, int *order)
+{
+    double x = a->type == SL_CEL_IS_REAL ? a->real : (double)a->number;
+    double y = b->type == SL_CEL_IS_REAL ? b->real : (double)b->number;
+    *order = sign_of(x<y, x> y);
+    return !isnan(x) && !isnan(y);
+}
+
 bool sl_cel_compare(const struct sl_cel_value *a, const struct sl_cel_value *b, int *order)
 {
+    if (sl_cel_are_numbers(a, b) && (a->type == SL_CEL_IS_REAL || b->type == SL_CEL_IS_REAL)) {
+        return compare_reals(a, b, order);
+    }
     if (a->type != b->type) {
         return false;
     }
@@ -131,6 +155,7 @@ bool sl_cel_compare(const struct sl_cel_value *a, const struct sl_cel_value *b, 
     case SL_CEL_IS_INT:
         *order = sign_of(a->number<b->number, a->number> b->number);
         return true;
+    case SL_CEL_IS_TYPE:
     case SL_CEL_IS_TEXT: {
         int bytes = strcmp(a->text, b->text);
         *order = sign_of(bytes<0, bytes> 0);
@@ -149,11 +174,6 @@ bool sl_cel_compare(const struct sl_cel_value *a, const struct sl_cel_value *b, 
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static struct sl_cel_value whole(int64_t n)
-{
-    return (struct sl_cel_value){.type = SL_CEL_IS_INT, .number = n};
-}
-
 static int64_t characters(const char *text)
 {
     int64_t n = 0;
@@ -167,13 +187,16 @@ static struct sl_cel_value size_of(const struct sl_cel_value *v)
 {
     int64_t n = 0;
     if (v->type == SL_CEL_IS_TEXT) {
-        return whole(characters(v->text));
+        return sl_cel_whole(characters(v->text));
     }
     if (v->type == SL_CEL_IS_LIST) {
         for (const struct sl_cel_node *c = v->list->first; c != NULL; c = c->next) {
             n++;
         }
-        return whole(n);
+        return sl_cel_whole(n);
+    }
+    if (v->type == SL_CEL_IS_ITEMS || v->type == SL_CEL_IS_MEMBERS) {
+        return sl_cel_whole((int64_t)sl_json_len(v->map));
     }
     return v->type == SL_CEL_IS_DOMAINS || v->type == SL_CEL_IS_NAMES
                ? (struct sl_cel_value){.type = SL_CEL_IS_FOREIGN, .text = "the size of maps"}
@@ -222,7 +245,7 @@ static struct sl_cel_value compare(const char *name, const struct sl_cel_value *
     if (!made || !sl_cel_compare(a, b, &order)) {
         return sl_cel_no_overload();
     }
-    return strcmp(name, "compareTo") == 0       ? whole(order)
+    return strcmp(name, "compareTo") == 0       ? sl_cel_whole(order)
            : strcmp(name, "isGreaterThan") == 0 ? sl_cel_truth(order > 0)
                                                 : sl_cel_truth(order < 0);
 }
@@ -243,12 +266,47 @@ static struct sl_cel_value look_in(const char *name, const struct sl_cel_value *
                         memcmp(front ? a->text : a->text + (a_len - b_len), b->text, b_len) == 0);
 }
 
+/* False: not one of those that devices have, too. */
+static bool is_shared(const char *name)
+{
+    static const char *const names[] = {"size",       "quantity",  "semver",    "contains",
+                                        "startsWith", "endsWith",  "compareTo", "isGreaterThan",
+                                        "isLessThan", "lowerAscii"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct sl_cel_value call_rule(struct sl_cel_run *run, const struct sl_cel_node *n)
+{
+    struct sl_cel_value args[SL_CEL_ARGUMENTS_MAX];
+    size_t count = 0;
+    for (const struct sl_cel_node *c = n->first; c != NULL; c = c->next) {
+        SL_ASSERT(count < SL_CEL_ARGUMENTS_MAX); /* the check knows no longer ones */
+        args[count] = sl_cel_evaluate(run, c);
+        if (sl_cel_is_broken(&args[count])) {
+            return args[count];
+        }
+        count++;
+    }
+    return sl_cel_call_rule(run, n->text, args, count);
+}
+
 struct sl_cel_value sl_cel_call(struct sl_cel_run *run, const struct sl_cel_node *n)
 {
     const char *name = n->text;
+    if (run->field != NULL && !is_shared(name)) {
+        return call_rule(run, n);
+    }
     struct sl_cel_value a = sl_cel_evaluate(run, n->first);
     if (sl_cel_is_broken(&a)) {
         return a;
+    }
+    if (!sl_cel_spend_text(run, &a)) {
+        return sl_cel_spent();
     }
     if (strcmp(name, "size") == 0) {
         return size_of(&a);

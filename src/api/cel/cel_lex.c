@@ -72,7 +72,7 @@ static struct sl_cel_token read_number(const char **at)
     bool fits = read_digits(at, hex ? 16 : 10, &t.digits);
     bool broken = !hex && read_fraction(at);
     if (broken) {
-        t.kind = SL_CEL_UNREAD;
+        t.kind = SL_CEL_FRACTION;
         t.what = "a number with a fraction";
     } else if (**at == 'u' || **at == 'U') {
         (*at)++;

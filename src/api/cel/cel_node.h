@@ -34,7 +34,24 @@ enum sl_cel_op {
     SL_CEL_MORE,
     SL_CEL_MORE_EQUAL,
     SL_CEL_IN,
+    /* of rules alone: */
+    SL_CEL_REAL,
+    SL_CEL_MAP,  /* key, value, key, value, ... */
+    SL_CEL_PLUS, /* this one and the next four: first and second */
+    SL_CEL_LESS_BY,
+    SL_CEL_TIMES,
+    SL_CEL_OVER,
+    SL_CEL_REST,
+    SL_CEL_LOOP, /* first.macro(text, second[, third]); number: which, of enum sl_cel_loop */
     SL_CEL_OTHER /* what is not evaluated: text says what */
+};
+
+enum sl_cel_loop {
+    SL_CEL_ALL,
+    SL_CEL_EXISTS,
+    SL_CEL_EXISTS_ONE,
+    SL_CEL_FILTER,
+    SL_CEL_EACH, /* map */
 };
 
 struct sl_cel_node {
@@ -42,13 +59,15 @@ struct sl_cel_node {
     bool method;
     unsigned depth;
     int64_t number; /* of INT and BOOL */
-    char *text;     /* owned; NULL where there is none */
+    double real;
+    char *text; /* owned; NULL where there is none */
     struct sl_cel_node *first, *last, *next;
 };
 
 struct sl_cel {
     struct sl_cel_node *root;
     char *foreign; /* the first thing that is not evaluated; NULL: none */
+    bool asks_old; /* a rule: it says oldSelf */
 };
 
 void sl_cel_node_free(struct sl_cel_node *n);
@@ -60,6 +79,7 @@ enum sl_cel_kind {
     SL_CEL_STRING,   /* decoded in `decoded` */
     SL_CEL_SIGN,     /* an operator or bracket, the longest that fits */
     SL_CEL_UNREAD,   /* a literal that is not evaluated: `what` says which */
+    SL_CEL_FRACTION, /* a number with a fraction */
     SL_CEL_MALFORMED /* `what` says why */
 };
 struct sl_cel_token {

@@ -6,6 +6,7 @@
 #include "api/cel/cel_tree.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include <stdlib.h>
 #include <string.h>
 
 static struct sl_cel_node *parse_choice(struct sl_cel_parser *p);
@@ -81,13 +82,16 @@ static struct sl_cel_node *parse_list(struct sl_cel_parser *p)
 
 static struct sl_cel_node *parse_map(struct sl_cel_parser *p, struct sl_cel_node *type)
 {
-    struct sl_cel_node *n = sl_cel_make(SL_CEL_OTHER);
+    bool kept = p->rules && type == NULL;
+    struct sl_cel_node *n = sl_cel_make(kept ? SL_CEL_MAP : SL_CEL_OTHER);
     if (type != NULL) {
         sl_cel_add(p, n, type);
     }
     advance(p);
-    (void)parse_items(p, n, "}", false, true);
-    return sl_cel_give_up(p, n, type == NULL ? "maps" : "messages", "");
+    if (parse_items(p, n, "}", false, true) && kept) {
+        return sl_cel_give_up(p, n, "optional values", "");
+    }
+    return kept ? n : sl_cel_give_up(p, n, type == NULL ? "maps" : "messages", "");
 }
 
 /* From behind the opening bracket. */
@@ -181,7 +185,13 @@ static struct sl_cel_node *parse_primary(struct sl_cel_parser *p)
         advance(p);
         return n;
     }
-    if (p->t.kind == SL_CEL_UNREAD) {
+    if (p->t.kind == SL_CEL_FRACTION && p->rules) {
+        n = sl_cel_make(SL_CEL_REAL);
+        n->real = strtod(p->t.at, NULL);
+        advance(p);
+        return n;
+    }
+    if (p->t.kind == SL_CEL_UNREAD || p->t.kind == SL_CEL_FRACTION) {
         n = sl_cel_give_up(p, NULL, p->t.what, "");
         advance(p);
         return n;
@@ -252,8 +262,45 @@ static struct sl_cel_node *parse_unary(struct sl_cel_parser *p)
     return odd ? sl_cel_make_of(p, minus ? SL_CEL_MINUS : SL_CEL_NOT, n, NULL) : n;
 }
 
+struct sign {
+    const char *sign;
+    enum sl_cel_op op;
+};
+
+/* From left to right. */
+static struct sl_cel_node *parse_left(struct sl_cel_parser *p, const struct sign *signs,
+                                      struct sl_cel_node *(*parse_part)(struct sl_cel_parser *p))
+{
+    struct sl_cel_node *n = parse_part(p);
+    for (const struct sign *s = signs; p->wrong == NULL && s->sign != NULL;) {
+        if (take(p, s->sign)) {
+            n = sl_cel_make_of(p, s->op, n, parse_part(p));
+            s = signs;
+        } else {
+            s++;
+        }
+    }
+    return n;
+}
+
+static struct sl_cel_node *parse_product(struct sl_cel_parser *p)
+{
+    static const struct sign signs[] = {
+        {"*", SL_CEL_TIMES}, {"/", SL_CEL_OVER}, {"%", SL_CEL_REST}, {.sign = NULL}};
+    return parse_left(p, signs, parse_unary);
+}
+
+static struct sl_cel_node *parse_sum(struct sl_cel_parser *p)
+{
+    static const struct sign signs[] = {{"+", SL_CEL_PLUS}, {"-", SL_CEL_LESS_BY}, {.sign = NULL}};
+    return parse_left(p, signs, parse_product);
+}
+
 static struct sl_cel_node *parse_arithmetic(struct sl_cel_parser *p)
 {
+    if (p->rules) {
+        return parse_sum(p);
+    }
     struct sl_cel_node *n = parse_unary(p);
     bool any = false;
     while (take(p, "+") || take(p, "-") || take(p, "*") || take(p, "/") || take(p, "%")) {
@@ -265,11 +312,9 @@ static struct sl_cel_node *parse_arithmetic(struct sl_cel_parser *p)
 
 static bool take_relation(struct sl_cel_parser *p, enum sl_cel_op *op)
 {
-    static const struct {
-        const char *sign;
-        enum sl_cel_op op;
-    } signs[] = {{"==", SL_CEL_EQUAL},      {"!=", SL_CEL_UNEQUAL}, {"<", SL_CEL_LESS},
-                 {"<=", SL_CEL_LESS_EQUAL}, {">", SL_CEL_MORE},     {">=", SL_CEL_MORE_EQUAL}};
+    static const struct sign signs[] = {{"==", SL_CEL_EQUAL}, {"!=", SL_CEL_UNEQUAL},
+                                        {"<", SL_CEL_LESS},   {"<=", SL_CEL_LESS_EQUAL},
+                                        {">", SL_CEL_MORE},   {">=", SL_CEL_MORE_EQUAL}};
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
         if (take(p, signs[i].sign)) {
             *op = signs[i].op;
@@ -334,10 +379,10 @@ static struct sl_cel_node *parse_choice(struct sl_cel_parser *p)
     return n;
 }
 
-struct sl_cel *sl_cel_parse_new(const char *text, struct sl_error *e)
+struct sl_cel *sl_cel_read_new(const char *text, bool rules, struct sl_error *e)
 {
     SL_PRE(text != NULL);
-    struct sl_cel_parser p = {.start = text, .at = text};
+    struct sl_cel_parser p = {.start = text, .at = text, .rules = rules};
     advance(&p);
     struct sl_cel_node *root = parse_choice(&p);
     if (p.t.kind != SL_CEL_END) {
@@ -354,6 +399,11 @@ struct sl_cel *sl_cel_parse_new(const char *text, struct sl_error *e)
     c->root = root;
     c->foreign = p.foreign;
     return c;
+}
+
+struct sl_cel *sl_cel_parse_new(const char *text, struct sl_error *e)
+{
+    return sl_cel_read_new(text, false, e);
 }
 
 void sl_cel_free(struct sl_cel *c)

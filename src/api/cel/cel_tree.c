@@ -142,6 +142,32 @@ static struct sl_cel_node *make_bind(struct sl_cel_node *call)
     return call;
 }
 
+/* list.all(name, expression) and the like: the name becomes the loop's. NULL: it is none of these. */
+static struct sl_cel_node *make_loop(struct sl_cel_node *call, unsigned count)
+{
+    static const char *const names[] = {[SL_CEL_ALL] = "all",
+                                        [SL_CEL_EXISTS] = "exists",
+                                        [SL_CEL_EXISTS_ONE] = "exists_one",
+                                        [SL_CEL_FILTER] = "filter",
+                                        [SL_CEL_EACH] = "map"};
+    struct sl_cel_node *name = call->method ? call->first->next : NULL;
+    for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
+        bool fits = count == 2 || (count == 3 && i == SL_CEL_EACH);
+        if (fits && name->op == SL_CEL_NAME && strcmp(call->text, names[i]) == 0) {
+            sl_mem_free(call->text);
+            call->op = SL_CEL_LOOP;
+            call->number = (int64_t)i;
+            call->text = name->text;
+            name->text = NULL;
+            call->first->next = name->next;
+            name->next = NULL;
+            sl_cel_node_free(name);
+            return call;
+        }
+    }
+    return NULL;
+}
+
 struct sl_cel_node *sl_cel_finish_call(struct sl_cel_parser *p, struct sl_cel_node *call)
 {
     unsigned count = count_of(call) - (call->method ? 1u : 0u);
@@ -153,6 +179,10 @@ struct sl_cel_node *sl_cel_finish_call(struct sl_cel_parser *p, struct sl_cel_no
     }
     if (is_bind(call)) {
         return make_bind(call);
+    }
+    if (p->rules) {
+        struct sl_cel_node *loop = make_loop(call, count);
+        return loop != NULL ? loop : call; /* sl_cel_check knows which functions there are */
     }
     if (is_known(call->text, call->method, count)) {
         return call;

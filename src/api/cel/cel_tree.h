@@ -10,10 +10,13 @@ struct sl_cel_parser {
     const char *start, *at;
     struct sl_cel_token t; /* the one at hand */
     unsigned depth;
+    bool rules;        /* what rules evaluate is kept; else it is foreign */
     const char *wrong; /* NULL: nothing yet */
     size_t wrong_at;
     char *foreign; /* the first, owned */
 };
+/* A whole text; NULL and INVALID with the reason: it is no CEL. */
+struct sl_cel *sl_cel_read_new(const char *text, bool rules, struct sl_error *e);
 /* The first reason counts. */
 void sl_cel_fail(struct sl_cel_parser *p, const char *wrong);
 struct sl_cel_node *sl_cel_make(enum sl_cel_op op);

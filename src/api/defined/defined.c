@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/defined/definition.h"
+#include "api/defined/validations.h"
 #include "api/defined/shape.h"
 #include "api/defined/value.h"
 #include "api/kinds/crd_schema.h"
@@ -14,9 +15,10 @@
 #include "base/mem.h"
 
 static struct defined {
-    struct sl_json *spec;   /* what the texts below are lent from; NULL: the slot is free */
-    struct sl_json *schema; /* lent from it */
-    struct sl_node *root;   /* how fields merge */
+    struct sl_json *spec;         /* what the texts below are lent from; NULL: the slot is free */
+    struct sl_json *schema;       /* lent from it */
+    struct sl_node *root;         /* how fields merge */
+    struct sl_validations *rules; /* NULL: there are none */
     struct sl_column *columns;
     size_t own_count; /* of the columns whose sources are owned: [1, 1 + own_count) */
 } defined[SL_KIND_DEFINED_MAX];
@@ -125,6 +127,7 @@ static void clear(struct defined *d)
     }
     sl_mem_free(d->columns);
     sl_schema_free(d->root);
+    sl_validations_free(d->rules);
     sl_json_free(d->spec);
     *d = (struct defined){.spec = NULL};
 }
@@ -135,6 +138,9 @@ static void check_object(const void *self, const struct sl_json *o, const struct
     const struct defined *d = self;
     struct sl_check c = {.e = e, .object = o, .old = old};
     sl_value_check(&c, d->schema, o, true);
+    if (d->rules != NULL) {
+        sl_validations_ask(d->rules, &c);
+    }
 }
 
 static void fill(enum sl_kind kind, const struct sl_json *definition)
@@ -145,6 +151,7 @@ static void fill(enum sl_kind kind, const struct sl_json *definition)
     const struct sl_json *version = sl_json_at(sl_json_get(d->spec, "versions"), 0);
     d->schema = sl_json_path(version, "schema.openAPIV3Schema");
     d->root = tree_new(d->schema);
+    d->rules = sl_validations_new(d->schema, NULL);
     make_columns(d, version);
     sl_schema_set(kind, d->root, d->columns);
     sl_object_rule_set(kind, check_object, d);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/defined/validations.h"
 #include "api/defined/structural.h"
 #include "api/objects/format.h"
 #include "api/validate/validate.h"
@@ -178,7 +179,11 @@ static void check_version(struct sl_check *c)
     const struct sl_json *schema = sl_json_path(version, "schema.openAPIV3Schema");
     if (schema != NULL) {
         size_t up = sl_check_down(c, "spec.versions[0].schema.openAPIV3Schema");
+        unsigned before = c->e->cause_count;
         sl_structural_check(c, schema);
+        if (c->e->cause_count == before) {
+            sl_validations_free(sl_validations_new(schema, c));
+        }
         sl_check_up(c, up);
     }
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/defined/pattern.h"
+#include "api/json/pattern.h"
 #include "api/defined/shape.h"
 #include "api/defined/value.h"
 #include "base/check.h"
@@ -56,7 +56,7 @@ static const struct keyword {
     {"x-kubernetes-list-type", SL_JSON_TEXT, NULL},
     {"x-kubernetes-list-map-keys", SL_JSON_LIST, NULL},
     {"x-kubernetes-map-type", SL_JSON_TEXT, NULL},
-    {"x-kubernetes-validations", ANY, "rules in CEL are not evaluated by this server"},
+    {"x-kubernetes-validations", SL_JSON_LIST, NULL}, /* validations.c looks at them */
     {"x-kubernetes-embedded-resource", ANY, "embedded resources are not validated by this server"},
     {"uniqueItems", ANY,
      "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"},
@@ -85,7 +85,7 @@ static const char *words_of(int type)
 }
 
 /* False: complained of. */
-static bool check_keywords(struct sl_check *c, const struct sl_json *schema)
+static bool check_keywords(struct sl_check *c, const struct sl_json *schema, enum place place)
 {
     unsigned before = c->e->cause_count;
     for (struct sl_json_member m = {0}; sl_json_each(schema, &m);) {
@@ -94,6 +94,8 @@ static bool check_keywords(struct sl_check *c, const struct sl_json *schema)
         size_t up = sl_check_down(c, ".%.60s", m.key);
         if (k == NULL) {
             sl_check_forbidden(c, "is not known to this server");
+        } else if (strcmp(m.key, "x-kubernetes-validations") == 0 && place == CONDITION) {
+            sl_check_forbidden(c, "must be empty to be structural");
         } else if (k->why != NULL && !off) {
             sl_check_forbidden(c, k->why);
         } else if (k->why == NULL && k->type != ANY && (int)sl_json_type(m.value) != k->type) {
@@ -285,7 +287,7 @@ static void visit(struct sl_check *c, const struct sl_json *schema, enum place p
         sl_check_invalid(c, schema, "must be a schema");
         return;
     }
-    if (!check_keywords(c, schema)) {
+    if (!check_keywords(c, schema, place)) {
         return;
     }
     check_type(c, schema, place);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/defined/pattern.h"
+#include "api/json/pattern.h"
 #include "api/defined/shape.h"
 #include "base/check.h"
 #include "base/clock.h"

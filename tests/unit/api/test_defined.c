@@ -13,7 +13,7 @@
 
 #include "api/defined/defined.h"
 #include "api/defined/definition.h"
-#include "api/defined/pattern.h"
+#include "api/json/pattern.h"
 #include "api/defined/shape.h"
 #include "api/defined/structural.h"
 #include "api/defined/value.h"

@@ -314,14 +314,44 @@ static void test_a_slot_that_is_used_again_ends_streams(void **state)
     sl_request_fini(&kept);
 }
 
+static void test_rules_are_asked_of_objects_and_their_changes(void **state)
+{
+    static const char from[] = "\"required\":[\"cronSpec\"]";
+    static const char rules[] =
+        "\"x-kubernetes-validations\":[{\"rule\":\"!has(self.color) || self.replicas < 5\","
+        "\"message\":\"at most 4 of a color\"},{\"rule\":\"self.replicas >= "
+        "oldSelf.replicas\",\"message\":\"never fewer\",\"fieldPath\":\".replicas\"}],";
+    struct fixture *f = *state;
+    struct sl_buf body = {0};
+    const char *at = strstr(DEFINITION, from);
+    assert_non_null(at);
+    sl_buf_print(&body, "%.*s%s%s", (int)(at - DEFINITION), DEFINITION, rules, at);
+    assert_int_equal(post(f, DEFINITIONS, body.data), 201);
+    sl_buf_fini(&body);
+    make(f, "a", "\"cronSpec\":\"1 1 1 1 1\",\"replicas\":3,\"color\":\"red\"");
+    struct call patch = {.method = "PATCH",
+                         .uri = CRONTABS "/a",
+                         .type = "application/merge-patch+json",
+                         .body = "{\"spec\":{\"replicas\":5}}"};
+    assert_int_equal(call(f, patch), 422);
+    assert_non_null(strstr(text(f, "message"), "spec: Invalid value: at most 4 of a color"));
+    patch.body = "{\"spec\":{\"replicas\":2}}";
+    assert_int_equal(call(f, patch), 422);
+    assert_non_null(strstr(text(f, "message"), "spec.replicas: Invalid value: never fewer"));
+    patch.body = "{\"spec\":{\"replicas\":4}}";
+    assert_int_equal(call(f, patch), 200);
+}
+
 static void test_what_is_not_supported_is_refused_with_its_field(void **state)
 {
     static const struct {
         const char *from, *to, *expected;
     } cases[] = {
-        {"\"pattern\":\"^(", "\"x-kubernetes-validations\":[{\"rule\":\"true\"}],\"pattern\":\"^(",
-         "openAPIV3Schema.properties[spec].properties[cronSpec].x-kubernetes-validations: "
-         "Forbidden"},
+        {"\"pattern\":\"^(",
+         "\"x-kubernetes-validations\":[{\"rule\":\"self.zzz\"}],\"pattern\":\"^(",
+         "openAPIV3Schema.properties[spec].properties[cronSpec].x-kubernetes-validations[0].rule: "
+         "Invalid value: \"self.zzz\": compilation failed: type 'string' does not support field "
+         "selection"},
         {"{\"status\":{}}", "{\"status\":{},\"scale\":{}}",
          "spec.versions[0].subresources.scale: Forbidden"},
         {"\"spec\":{\"group\"", "\"spec\":{\"conversion\":{\"strategy\":\"Webhook\"},\"group\"",
@@ -367,6 +397,7 @@ int main(void)
         CASE(test_a_watch_ends_with_its_definition),
         CASE(test_a_deprecated_version_is_warned_of),
         CASE(test_a_slot_that_is_used_again_ends_streams),
+        CASE(test_rules_are_asked_of_objects_and_their_changes),
         CASE(test_what_is_not_supported_is_refused_with_its_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

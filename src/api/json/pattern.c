@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "api/defined/pattern.h"
+#include "api/json/pattern.h"
 
 #include <ctype.h>
 #include <regex.h>
