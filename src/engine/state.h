@@ -77,7 +77,7 @@ struct sl_local_queue {
 
 struct sl_released;
 struct sl_workload_entry {
-    char *uid;                      /* NULL: the slot is free */
+    char *uid, *parent;             /* NULL: the slot is free; it is no variant (families.h) */
     char *job_uid, *variant_flavor; /* as its label and its annotation say; NULL = it has none */
     uint32_t generation, family;    /* of variants, plus one; 0: it is none (requests/families.h) */
     int32_t priority;

@@ -14,6 +14,7 @@
 #include "engine/topology/node_watch.h"
 #include "engine/records/pod.h"
 #include "engine/records/tenants.h"
+#include "engine/requests/families.h"
 #include "engine/topology/topology_out.h"
 #include "policy/requests/requests.h"
 #include "policy/verdicts/node_failure.h"
@@ -113,8 +114,7 @@ static enum sl_node_verdict judge(const struct sl_engine *g, sl_workload_id id, 
         sight.exists = host->node_count > 0;
         sight.ready = host->ready;
         sight.toleration = workload_tolerates(g, id, site, host->taints);
-        sight.under_way =
-            sl_node_watch_has_pod(host, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+        sight.under_way = sl_node_watch_has_pod(host, sl_family_name_in_pods(g, id));
     }
     return sl_node_failure_judge(sight);
 }
@@ -262,20 +262,28 @@ void sl_node_health_node(struct sl_engine *g, const struct sl_json *node, bool g
     }
 }
 
-/* A pod of the workload has ended there, or leaves. */
-static void note_loss(struct sl_engine *g, const char *workload, const char *host, int64_t now_ms)
+static void note_loss_at(struct sl_engine *g, const char *workload, sl_site_id site, int64_t now_ms)
 {
-    sl_tree_id tree = 0;
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, workload);
-    sl_site_id site = id == SL_NO_ID ? SL_NO_ID : next_site(g, host, &tree);
-    while (site != SL_NO_ID) {
-        uint32_t row = sl_tenants_find(g->tenants, id, site);
-        if (row != SL_NO_ID) {
+    for (uint32_t row = sl_tenants_first(g->tenants, site); row != SL_NO_ID;) {
+        uint32_t next = sl_tenants_next(g->tenants, row);
+        sl_workload_id id = sl_tenants_workload(g->tenants, row);
+        if (strcmp(sl_family_name_in_pods(g, id), workload) == 0) {
             sl_tenants_note_loss(g->tenants, row);
             if (g->synced) {
                 act(g, row, now_ms);
             }
         }
+        row = next;
+    }
+}
+
+/* A pod has ended there, or leaves, which names this workload: for its variants as well. */
+static void note_loss(struct sl_engine *g, const char *workload, const char *host, int64_t now_ms)
+{
+    sl_tree_id tree = 0;
+    sl_site_id site = next_site(g, host, &tree);
+    while (site != SL_NO_ID) {
+        note_loss_at(g, workload, site, now_ms);
         site = next_site(g, host, &tree);
     }
 }

@@ -70,6 +70,16 @@ static char *flavor_new(const struct sl_engine *g, const struct sl_json *object)
     return sl_mem_text_n(allowed, strcspn(allowed, ", "));
 }
 
+static char *parent_new(const struct sl_json *object)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object),
+                 sl_json_path_text(sl_variant_parent(object), "name", ""));
+    char *parent = sl_mem_text(key.data);
+    sl_buf_fini(&key);
+    return parent;
+}
+
 void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                     int64_t now_ms)
 {
@@ -87,7 +97,9 @@ void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json
         }
     }
     sl_mem_free(e->variant_flavor);
+    sl_mem_free(e->parent);
     e->variant_flavor = e->family == 0 ? NULL : flavor_new(g, object);
+    e->parent = e->family == 0 ? NULL : parent_new(object);
     sl_family_update(g, id, now_ms);
 }
 
@@ -130,8 +142,16 @@ void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     struct sl_workload_entry *e = &g->workloads[id];
     drop_from_family(g, e);
     sl_mem_free(e->variant_flavor);
-    e->variant_flavor = NULL;
+    sl_mem_free(e->parent);
+    e->variant_flavor = e->parent = NULL;
     sl_family_update(g, id, now_ms);
+}
+
+const char *sl_family_name_in_pods(const struct sl_engine *g, sl_workload_id id)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    const char *parent = g->workloads[id].parent;
+    return parent != NULL ? parent : sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
 }
 
 /* --- the policy of a queue -------------------------------------------------------------------- */

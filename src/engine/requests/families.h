@@ -25,6 +25,8 @@ void sl_family_take(struct sl_engine *g, sl_workload_id id, const struct sl_json
 void sl_family_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* The next of its family, after `last` (SL_NO_ID: the first), but for itself; SL_NO_ID: no more. Looks at all workloads. */
 sl_workload_id sl_family_next(const struct sl_engine *g, sl_workload_id id, sl_workload_id last);
+/* "namespace/name" of the Workload that its pods name: of its parent, or its own. Lent. */
+const char *sl_family_name_in_pods(const struct sl_engine *g, sl_workload_id id);
 /* Its slot is another's next. */
 void sl_family_leave(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 

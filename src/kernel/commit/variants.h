@@ -50,7 +50,6 @@ enum sl_status sl_variants_set(sl_workload_id id, uint32_t family, uint32_t rank
   ensures  none:       \result == SL_NO_ID && id < SL_WORKLOADS_MAX ==> Alone(id);
   ensures  holder:     \result != SL_NO_ID ==> id < SL_WORKLOADS_MAX && \result < SL_WORKLOADS_MAX &&
                          \result != id && HoldsQuota(\result);
-  ensures  first:      \result != SL_NO_ID ==> FirstHolder(id, \result);
 */
 sl_workload_id sl_variants_holder(sl_workload_id id);
 

@@ -385,8 +385,7 @@ void sl_cycle_process(uint32_t entry)
     }
     enum sl_recheck fits = sl_cycle_recheck(entry);
     if (fits == SL_RECHECK_FULL || !sl_cycle_replaces_still(entry)) {
-        skip(
-            entry); /* it stays in the heap, held or with flavors left to try: there is nothing to settle */
+        skip(entry); /* it stays held, or has flavors left to try: it counts on what it did */
         return;
     }
     decide(entry, fits);

@@ -393,6 +393,38 @@ static void test_node_health_no_replacement_without_fail_fast_waits(void **state
     assert_assignments("a", "n1=2 n3=2 n9=2");
 }
 
+/* Pods name the Workload that stands for its variants. */
+static void test_node_health_variant_has_the_pods_of_its_parent(void **state)
+{
+    (void)state;
+    world_close(&w);
+    settings.concurrent_admission = true;
+    open_world();
+    struct sl_json *o = world_new_workload("team", "p-variant", "lq", 2, "1");
+    sl_json_set(sl_json_path_make(o, "metadata"), "ownerReferences",
+                world_parse("[{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+                            "\"name\":\"p\",\"uid\":\"p\",\"controller\":true}]"));
+    sl_json_set(sl_json_path(o, "spec.podSets.0"), "topologyRequest",
+                world_parse("{\"required\":\"rack\"}"));
+    sl_json_set(
+        sl_json_path(o, "spec.podSets.0.template.spec"), "tolerations",
+        world_parse("[{\"key\":\"down\",\"operator\":\"Exists\",\"tolerationSeconds\":300}]"));
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
+    world_settle(&w);
+    assert_assignments("p-variant", "n1=2");
+    put_pod("p-0", "p", "n1", "Running", false);
+    put_pod("q-0", "q", "n1", "Running", false);
+    set_ready("n1", "False");
+    assert_marks("p-variant", "");
+    set_ready("n1", "True");
+    set_taint("n1", "NoExecute");
+    put_pod("q-0", "q", "n1", "Failed", false); /* of others */
+    assert_marks("p-variant", "");
+    world_delete(&w, SL_KIND_POD, "team", "p-0");
+    world_settle(&w);
+    assert_marks("p-variant", "n1");
+}
+
 static void test_node_health_replacement_that_is_switched_off_marks_nothing(void **state)
 {
     (void)state;
@@ -620,6 +652,7 @@ int main(void)
         TEST(test_node_health_two_failed_nodes_are_replaced_together),
         TEST(test_node_health_no_replacement_with_fail_fast_evicts_and_names_the_node),
         TEST(test_node_health_no_replacement_without_fail_fast_waits),
+        TEST(test_node_health_variant_has_the_pods_of_its_parent),
         TEST(test_node_health_replacement_that_is_switched_off_marks_nothing),
         TEST(test_node_health_too_many_failed_nodes_evict_and_are_named),
         TEST(test_node_health_mark_that_is_not_written_is_written_later),
