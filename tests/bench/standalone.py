@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""Figures of standalone mode with processes, all in one run: jobs a second beside task-spooler (tsp) and GNU parallel, durable writes and
-memory beside etcd with kube-apiserver, the pause between two jobs, and what an idle daemon does. What is not installed is said.
+"""Figures of standalone mode with processes, all in one run: jobs a second beside task-spooler (tsp), GNU parallel and Slurm, durable writes
+and memory beside etcd with kube-apiserver, the pause between two jobs, and what an idle daemon does. What is not installed is said.
 
 environment: JOBS (200) of each kind, WRITES (2000), ONLY (jobs,writes,pause,idle)"""
 import json, multiprocessing, os, pathlib, shutil, socket, ssl, subprocess, sys, tempfile, time
@@ -10,6 +10,7 @@ import json, multiprocessing, os, pathlib, shutil, socket, ssl, subprocess, sys,
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parent / "e2e")]
 import daemon
+import slurm
 from runs import JOBS as PATH, PODS, QUEUES, Runs
 
 JOBS, WRITES = int(os.environ.get("JOBS", "200")), int(os.environ.get("WRITES", "2000"))
@@ -159,12 +160,40 @@ def rate_parallel(at_once):
     return JOBS / (time.monotonic() - start)
 
 
+def rate_slurm(at_once):
+    theirs = slurm.Slurm(at_once)
+    try:
+        start = time.monotonic()
+        for _ in range(JOBS):
+            theirs.submit()
+        theirs.wait()
+        return JOBS / (time.monotonic() - start)
+    finally:
+        theirs.close()
+
+
+def rate_slurm_array(at_once):
+    theirs = slurm.Slurm(at_once)
+    try:
+        start = time.monotonic()
+        theirs.submit(f"--array=1-{JOBS}")
+        theirs.wait()
+        return JOBS / (time.monotonic() - start)
+    finally:
+        theirs.close()
+
+
+def not_installed(program):
+    return lambda: None if shutil.which(program) else f"{program} is not installed"
+
+
 def jobs():
     for at_once in AT_ONCE:
-        for name, needs, measure in (("sluiced, a Job each", None, rate_ours), ("sluiced, an Indexed Job", None, rate_indexed),
-                                     ("task-spooler", "tsp", rate_tsp), ("GNU parallel", "parallel", rate_parallel)):
-            if needs and not shutil.which(needs):
-                print(f"{name}: {needs} is not installed", flush=True)
+        for name, lacks, measure in (("sluiced, a Job each", None, rate_ours), ("sluiced, an Indexed Job", None, rate_indexed),
+                                     ("task-spooler", not_installed("tsp"), rate_tsp), ("GNU parallel", not_installed("parallel"), rate_parallel),
+                                     ("Slurm, a job each", slurm.lacks, rate_slurm), ("Slurm, an array", slurm.lacks, rate_slurm_array)):
+            if lacks and lacks():
+                print(f"{name}: {lacks()}", flush=True)
             else:
                 say(f"`true`, {at_once} at once, {name}", measure(at_once), "jobs/s")
 
