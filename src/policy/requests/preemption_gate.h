@@ -3,7 +3,7 @@
 
 /* Preemption gates: as long as one of a workload's gates is closed it may take what is free, and preempts no workload. The
  * shell reads which gates there are; owns whether one is closed, and who has not been tried since that changed: it is tried once
- * by itself, though others of its shape are parked. They were tried without it, and whoever opens gates waits for what is said
+ * by itself, though others of its shape are parked. They were tried without it, and who opens gates waits for what is said
  * of it. */
 #ifndef SL_POLICY_PREEMPTION_GATE_H
 #define SL_POLICY_PREEMPTION_GATE_H
