@@ -70,6 +70,8 @@ void door_demands(const struct door *d)
     CHECK(sl_requests_set_count(id) == 0);
     sl_preemption_gate_set(id, true);
     CHECK(!sl_preemption_gate_closed(id));
+    sl_preemption_gate_note_tried(id);
+    CHECK(!sl_preemption_gate_is_news(id));
     slices(id, fit);
     REFUSED(sl_requests_add_pod_set(id, 1));
     REFUSED(sl_requests_set_min_count(id, 1));
