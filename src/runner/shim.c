@@ -24,7 +24,9 @@
 #define AGAIN_MS 1000 /* before a second restart, then twice as long each time */
 #define AGAIN_MS_MAX 60000
 #define KILLS_PAUSE_US 1000
-#define END_ROUNDS 2000 /* of that, for what ends by itself */
+#define LOOKUPS 7              /* of a user, after the first */
+#define LOOKUP_PAUSE_US 50000u /* before the second, then twice as long each time */
+#define END_ROUNDS 2000        /* of that, for what ends by itself */
 
 struct pod {
     const struct sl_shim *shim;
@@ -369,13 +371,27 @@ static void take_plan(struct pod *p)
     sl_mem_free(path);
 }
 
+/* The daemon has just found it: what fails now may be over in a moment. False with errno. */
+static bool look_up(struct pod *p, const struct sl_json *user)
+{
+    bool ok = sl_account_read(user, &p->account);
+    for (int i = 0; !ok && errno != ENOENT && errno != EPERM && i < LOOKUPS; i++) {
+        if (there(p, SL_STOP_FILE)) {
+            errno = EAGAIN;
+            return false;
+        }
+        (void)usleep(LOOKUP_PAUSE_US << i);
+        ok = sl_account_read(user, &p->account);
+    }
+    return ok;
+}
+
 /* Its directory is that user's from now on. */
 static void take_account(struct pod *p)
 {
     const struct sl_json *user = sl_json_get(p->plan, "user");
     char *work = sl_pod_path_new(p->shim->data, p->shim->uid, SL_WORK_DIR);
-    if (user != NULL &&
-        (!sl_account_read(user, &p->account) || !sl_account_own(&p->account, work))) {
+    if (user != NULL && (!look_up(p, user) || !sl_account_own(&p->account, work))) {
         p->no_account = errno == 0 ? EPERM : errno;
     }
     sl_mem_free(work);

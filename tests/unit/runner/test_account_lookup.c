@@ -9,19 +9,28 @@
 #include "base/mem.h"
 #include "runner/account.h"
 #include "runner/batch.h"
+#include "runner/files.h"
 #include "runner/processes.h"
+#include "runner/shim.h"
 #include <errno.h>
 #include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define T0 1700000000000
 #define NODE "here"
 #define OWN "\"annotations\":{\"sluice.dev/submitted-by\":\"ann\"}"
 
 static int outcome; /* of every look-up; 0: ann is found, and nobody else */
+static int fails;   /* so many look-ups fail before that */
 
 int getpwnam_r(const char *name, struct passwd *row, char *text, size_t size, struct passwd **found)
 {
     *found = NULL;
+    if (fails > 0) {
+        fails--;
+        return EIO;
+    }
     if (outcome == 0 && strcmp(name, "ann") == 0) {
         (void)snprintf(text, size, "ann");
         *row = (struct passwd){
@@ -164,6 +173,50 @@ static void test_account_lookup_that_fails_lets_a_pod_wait(void **state)
     assert_string_equal(sl_json_path_text(pod, "status.reason", ""), "UnknownUser");
 }
 
+/* Why its container was not started, by a supervisor of its own. */
+static struct sl_json *supervised(const char *home)
+{
+    const struct sl_shim shim = {.data = home, .uid = "0a", .news = -1};
+    struct sl_json *plan = json_of(
+        "{\"user\":{\"name\":\"ann\",\"root\":false},\"restartPolicy\":\"Never\",\"containers\":[{"
+        "\"name\":\"c\",\"argv\":[\"/bin/true\"],\"env\":[],\"dir\":\"/\"}]}");
+    char *path = sl_pod_path_new(home, "0a", SL_PLAN_FILE);
+    int status = 0;
+    assert_true(sl_pod_dir_make(home, "0a", true) && sl_file_write(path, plan));
+    sl_mem_free(path);
+    sl_json_free(plan);
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(sl_shim_run(&shim));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    path = sl_pod_path_new(home, "0a", SL_STATE_FILE);
+    struct sl_json *state = sl_file_read_new(path);
+    assert_non_null(state);
+    assert_int_equal(unlink(path), 0);
+    sl_mem_free(path);
+    return state;
+}
+
+/* Whether this process may become another user does not matter here: it is not the look-up that fails. */
+static void test_account_lookup_is_repeated_by_a_supervisor(void **state)
+{
+    static const char said[] = "containers.0.message";
+    char home[64];
+    (void)state;
+    make_home(home);
+    outcome = 0;
+    fails = 2;
+    struct sl_json *end = supervised(home);
+    assert_null(strstr(sl_json_path_text(end, said, ""), "Input/output error"));
+    sl_json_free(end);
+    outcome = ENOENT; /* an answer */
+    end = supervised(home);
+    assert_non_null(strstr(sl_json_path_text(end, said, ""), "No such file or directory"));
+    sl_json_free(end);
+    remove_home(home);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 int main(void)
 {
@@ -171,6 +224,7 @@ int main(void)
         CASE(test_account_lookup_tells_no_user_from_no_answer),
         CASE(test_account_lookup_that_fails_lets_a_job_wait),
         CASE(test_account_lookup_that_fails_lets_a_pod_wait),
+        cmocka_unit_test(test_account_lookup_is_repeated_by_a_supervisor),
     };
     return RUN(tests);
 }
