@@ -4,6 +4,7 @@
 /* Which objects a list, a watch or a deletion of many means: label and field selectors. */
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "base/mem.h"
 #include "base/check.h"
 #include "server/rest.h"
@@ -18,6 +19,13 @@ static bool is_selectable(enum sl_kind kind, const char *key, size_t len)
                 return true;
             }
             word += word_len;
+        }
+    }
+    const struct sl_json *defined = sl_defined_selectable(kind);
+    for (size_t i = 0; i < sl_json_len(defined); i++) {
+        const char *path = sl_json_path_text(sl_json_at(defined, i), "jsonPath", ".") + 1;
+        if (strlen(path) == len && strncmp(path, key, len) == 0) {
+            return true;
         }
     }
     return false;

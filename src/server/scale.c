@@ -81,7 +81,9 @@ static struct sl_json *scale_new(enum sl_kind kind, const struct sl_json *object
     }
     struct sl_json *status = sl_json_path_make(scale, "status");
     sl_json_set_int(status, "replicas", sl_json_path_int(object, at->status, 0));
-    print_selector(sl_json_path(object, at->selector), &selector);
+    if (at->selector[0] != '\0') {
+        print_selector(sl_json_path(object, at->selector), &selector);
+    }
     if (selector.len > 0) {
         sl_json_set_text(status, "selector", selector.data);
     }
@@ -191,7 +193,8 @@ static bool can_be_scaled(struct sl_request *r, const struct sl_json *object)
 {
     const struct sl_scale *at = sl_scales_find(r->route.kind);
     const struct parent parent = parent_of(at);
-    return at->one || sl_json_type(sl_json_path(object, parent.path)) == SL_JSON_MAP ||
+    return at->one || at->defined ||
+           sl_json_type(sl_json_path(object, parent.path)) == SL_JSON_MAP ||
            refuse(r, "FieldValueRequired", parent.path,
                   "Required value: without it there is nothing to be scaled");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which kinds have the subresource scale: those that are built into Kubernetes with one, or whose own CRDs have one. */
+/* Which kinds have the subresource scale: those that are built into Kubernetes with one, or whose own CRDs have one, be they
+ * of users. */
 #ifndef SL_SERVER_SCALES_H
 #define SL_SERVER_SCALES_H
 #include "api/objects/kinds.h"
@@ -11,7 +12,9 @@ struct sl_scale {
     const char *group, *kind, *spec, *status, *selector;
     bool one;      /* by default there is one */
     bool built_in; /* into Kubernetes */
+    bool defined;  /* by users: fields that are absent are made */
 };
-const struct sl_scale *sl_scales_find(enum sl_kind kind); /* NULL: it has none */
+/* NULL: it has none. As long as the kind is served. */
+const struct sl_scale *sl_scales_find(enum sl_kind kind);
 bool sl_scales_has(enum sl_kind kind);
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/defined/defined.h"
 #include "base/check.h"
 #include "base/mem.h"
 
@@ -173,7 +174,7 @@ static bool selectable_differs(enum sl_kind kind, const struct sl_json *a, const
     case SL_KIND_EVENT:
         return true;
     default:
-        return false;
+        return sl_defined_selectable(kind) != NULL;
     }
 }
 

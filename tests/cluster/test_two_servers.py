@@ -25,6 +25,42 @@ active: [{path: status.replicas, in: [0], default: 0, not: true}]
 finished: []
 """
 BYTES = BUILD / "two-servers.bytes"
+GADGETS = "/apis/example.com/v1/namespaces/default/gadgets"
+
+
+def definition(plural, rules=(), version=(), scale=".spec.replicas"):
+    kind = plural[:-1].capitalize()
+    spec = {"type": "object", "x-kubernetes-validations": list(rules), "properties": {
+        "replicas": {"type": "integer"}, "most": {"type": "integer", "x-kubernetes-validations": [
+            {"rule": "self != 13", "message": "not thirteen"}]},
+        "color": {"type": "string", "maxLength": 20}, "on": {"type": "boolean"},
+        "names": {"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 20}}}}
+    status = {"type": "object", "properties": {"replicas": {"type": "integer"}, "selector": {"type": "string"}}}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.example.com"}, "spec": {
+                "group": "example.com", "scope": "Namespaced", "names": {"plural": plural, "kind": kind, "singular": kind.lower()},
+                "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                    "type": "object", "properties": {"spec": spec, "status": status}}},
+                    "subresources": {"status": {}, "scale": {"specReplicasPath": scale, "statusReplicasPath": ".status.replicas",
+                                                             "labelSelectorPath": ".status.selector"}},
+                    "selectableFields": [{"jsonPath": ".spec.color"}, {"jsonPath": ".spec.on"}], **dict(version)}]}}
+
+
+GADGET_RULES = [
+    {"rule": "!has(self.replicas) || !has(self.most) || self.replicas <= self.most", "message": "more than most",
+     "reason": "FieldValueForbidden", "fieldPath": ".replicas"},
+    {"rule": "!has(self.names) || self.names.all(n, n.startsWith('a'))"},
+    {"rule": "!has(self.color) || self.color.size() < 6", "message": "too long a color",
+     "messageExpression": "'not ' + self.color"},
+    {"rule": "!has(oldSelf.color) || has(self.color)", "message": "once a color, always a color"},
+    {"rule": "!has(self.on) || self.on || self.names[3] == 'a'", "message": "off"},
+]
+
+
+def gadget(name, **spec):
+    return {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 JSON_PATCH, STRATEGIC = "application/json-patch+json", "application/strategic-merge-patch+json"
 
@@ -251,6 +287,38 @@ STEPS = [
                                                                     "type": "kubernetes.io/tls", "data": {"tls.crt": "AA=="}}),
     kubectl("a Secret that is not base64", "create", "-f", "-", stdin={"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "half"},
                                                                       "data": {"a": "?"}}),
+    # --- kinds of users: rules, scale, fields
+    kubectl("create a gadget", "create", "-f", "-", stdin=gadget("g", replicas=1, most=3, color="red", names=["a", "ab"], on=True)),
+    kubectl("break a rule with a field and a reason", "create", "-f", "-", stdin=gadget("h", replicas=4, most=3)),
+    kubectl("break a rule without a message", "create", "-f", "-", stdin=gadget("h", names=["a", "b"])),
+    kubectl("break a rule that makes its message", "create", "-f", "-", stdin=gadget("h", color="yellow")),
+    kubectl("break a rule of a number", "create", "-f", "-", stdin=gadget("h", most=13)),
+    kubectl("break two rules", "create", "-f", "-", stdin=gadget("h", most=13, color="yellow")),
+    kubectl("a rule that fails", "create", "-f", "-", stdin=gadget("h", on=False, names=["a"])),
+    kubectl("a rule and a wrong type", "create", "-f", "-", stdin=gadget("h", most="x", color="yellow")),
+    ask("the causes of a broken rule", "POST", GADGETS, json.dumps(gadget("h", replicas=4, most=3))),
+    kubectl("break a rule of changes", "patch", "gadget", "g", "--type=merge", "-p", '{"spec":{"color":null}}'),
+    kubectl("scale a gadget", "scale", "gadget", "g", "--replicas=2"),
+    kubectl("scale a gadget against a rule", "scale", "gadget", "g", "--replicas=4"),
+    kubectl("replicas of a gadget", "get", "gadget", "g", "-o", "jsonpath={.spec.replicas} {.metadata.generation}"),
+    kubectl("write a gadget's status", "patch", "gadget", "g", "--subresource=status", "--type=merge", "-p",
+            '{"status":{"replicas":2,"selector":"a=b"}}'),
+    ask("read a gadget's scale", "GET", f"{GADGETS}/g/scale"),
+    kubectl("create a gadget without replicas", "create", "-f", "-", stdin=gadget("i", color="blue")),
+    ask("read a scale without replicas", "GET", f"{GADGETS}/i/scale"),
+    kubectl("gadgets by a field", "get", "gadgets", "--field-selector", "spec.color=red", "-o", "name"),
+    kubectl("gadgets by two fields", "get", "gadgets", "--field-selector", "spec.color!=red,spec.on!=true", "-o", "name"),
+    kubectl("gadgets by a field that is absent", "get", "gadgets", "--field-selector", "spec.on=", "-o", "name"),
+    kubectl("gadgets by another field", "get", "gadgets", "--field-selector", "spec.most=3", "-o", "name"),
+    kubectl("a rule of a field that is not there", "create", "-f", "-", stdin=definition("others", [{"rule": "self.zzz > 1"}])),
+    kubectl("a rule without an expression", "create", "-f", "-", stdin=definition("others", [{"rule": ""}])),
+    kubectl("a rule with an unknown reason", "create", "-f", "-", stdin=definition("others", [{"rule": "true", "reason": "No"}])),
+    kubectl("a rule with a path that is not there", "create", "-f", "-", stdin=definition(
+        "others", [{"rule": "true", "fieldPath": ".zzz"}])),
+    kubectl("a scale beside the spec", "create", "-f", "-", stdin=definition("others", scale=".status.replicas")),
+    kubectl("a selectable field of another type", "create", "-f", "-", stdin=definition(
+        "others", version={"selectableFields": [{"jsonPath": ".spec.names"}]})),
+    kubectl("delete gadgets", "delete", "gadgets", "--all"),
     # --- finalizers
     kubectl("create with a finalizer", "create", "-f", "-", stdin={
         **wpc("held"), "metadata": {"name": "held", "finalizers": ["example.com/held"]}}),
@@ -288,6 +356,10 @@ class TwoServers(unittest.TestCase):
         (kinds / "deployment.yaml").write_text(DEPLOYMENTS)
         cls.alone.options = ["--adapters", str(kinds)]
         cls.alone.start()
+        for server in (cls.plane, cls.alone):
+            server.kubectl("create", "-f", "-", stdin=json.dumps(definition("gadgets", GADGET_RULES)))
+        for server in (cls.plane, cls.alone):
+            cls.plane.wait(lambda: server.request("GET", GADGETS)[0] == 200, "gadgets served", 60)  # noqa: B023
 
     @classmethod
     def tearDownClass(cls):

@@ -248,6 +248,18 @@ const struct sl_json *sl_defined_categories(enum sl_kind kind)
     return kind < SL_KIND_DEFINED ? NULL : sl_json_path(at(kind)->spec, "names.categories");
 }
 
+const struct sl_json *sl_defined_scale(enum sl_kind kind)
+{
+    return kind < SL_KIND_DEFINED ? NULL
+                                  : sl_json_path(at(kind)->spec, "versions[0].subresources.scale");
+}
+
+const struct sl_json *sl_defined_selectable(enum sl_kind kind)
+{
+    return kind < SL_KIND_DEFINED ? NULL
+                                  : sl_json_path(at(kind)->spec, "versions[0].selectableFields");
+}
+
 struct sl_json *sl_defined_openapi_new(enum sl_kind kind)
 {
     struct sl_json *all = sl_crd_schema_new(sl_schema(SL_KIND_CUSTOM), SL_CRD_UNKNOWN_KEPT);

@@ -20,6 +20,11 @@ bool sl_defined_shape(enum sl_kind kind, struct sl_json *object);
 void sl_defined_prune(enum sl_kind kind, struct sl_json *object);
 /* Appends the paths of fields that the kind does not have, 16 at most. */
 void sl_defined_unknown(enum sl_kind kind, const struct sl_json *object, struct sl_json *list);
+/* Where its subresource scale has the replicas and the selector, as the definition says it (".spec.replicas"); NULL: it has none.
+ * Lent. */
+const struct sl_json *sl_defined_scale(enum sl_kind kind);
+/* Fields that selectors may ask for besides metadata: maps with a jsonPath each; NULL: none. Lent. */
+const struct sl_json *sl_defined_selectable(enum sl_kind kind);
 /* Its fields as an OpenAPI v3 schema, for `kubectl explain`. The caller frees it. */
 struct sl_json *sl_defined_openapi_new(enum sl_kind kind);
 /* What users are to be warned of with each answer, the kind's version being deprecated; false: nothing. */

@@ -153,6 +153,108 @@ static void check_columns(struct sl_check *c, const struct sl_json *version)
     }
 }
 
+/* A path of names under one of those fields. */
+static void check_scale_path(struct sl_check *c, const char *member, const char *above,
+                             const char *or_above)
+{
+    char path[96];
+    (void)snprintf(path, sizeof path, "spec.versions[0].subresources.scale.%s", member);
+    const char *given = text_at(c->object, path);
+    bool plain = given[0] == '.' && strstr(given, "..") == NULL && !ends_with(given, ".") &&
+                 strpbrk(given, "[]'\" ") == NULL;
+    if (!plain) {
+        refuse_value(c, path, "must be a path of names such as .spec.replicas");
+    } else if (strncmp(given, above, strlen(above)) != 0 &&
+               strncmp(given, or_above, strlen(or_above)) != 0) {
+        refuse_value(c, path,
+                     strcmp(above, or_above) != 0 ? "should be a json path under .spec or .status"
+                     : above[2] == 'p'            ? "should be a json path under .spec"
+                                                  : "should be a json path under .status");
+    } else if (strlen(given) > SL_DEFINITION_SCALE_BYTES) {
+        refuse_value(c, path, "must be no more than 60 bytes");
+    }
+}
+
+static void check_scale(struct sl_check *c)
+{
+    static const char *const required[] = {"specReplicasPath", "statusReplicasPath"};
+    const struct sl_json *scale =
+        sl_json_path(sl_definition_version(c->object), "subresources.scale");
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
+        if (sl_json_path_text(scale, required[i], "")[0] == '\0') {
+            size_t up = sl_check_down(c, "spec.versions[0].subresources.scale.%s", required[i]);
+            sl_check_required(c, "");
+            sl_check_up(c, up);
+        } else {
+            check_scale_path(c, required[i], i == 0 ? ".spec." : ".status.",
+                             i == 0 ? ".spec." : ".status.");
+        }
+    }
+    if (sl_json_get(scale, "labelSelectorPath") != NULL) {
+        check_scale_path(c, "labelSelectorPath", ".spec.", ".status.");
+    }
+}
+
+/* The schema of the field with that path, ".spec.a"; NULL: there is none. */
+static const struct sl_json *schema_at(const struct sl_json *schema, const char *path)
+{
+    char name[SL_DEFINITION_SOURCE_BYTES];
+    while (*path == '.' && schema != NULL) {
+        size_t len = strcspn(path + 1, ".");
+        (void)snprintf(name, sizeof name, "%.*s", len < sizeof name ? (int)len : 0, path + 1);
+        schema = sl_json_get(sl_json_get(schema, "properties"), name);
+        path += 1 + len;
+    }
+    return *path == '\0' ? schema : NULL;
+}
+
+static void check_selectable_field(struct sl_check *c, const struct sl_json *version,
+                                   const struct sl_json *fields, size_t i)
+{
+    const struct sl_json *given = sl_json_get(sl_json_at(fields, i), "jsonPath");
+    const char *path = sl_json_text(given, "");
+    const struct sl_json *field = schema_at(sl_json_path(version, "schema.openAPIV3Schema"), path);
+    const char *type = sl_json_path_text(field, "type", "");
+    size_t up = sl_check_down(c, "spec.versions[0].selectableFields[%zu].jsonPath", i);
+    bool twice = false;
+    for (size_t k = 0; k < i; k++) {
+        twice = twice || strcmp(text_at(sl_json_at(fields, k), "jsonPath"), path) == 0;
+    }
+    if (path[0] == '\0') {
+        sl_check_required(c, "");
+    } else if (strncmp(path, ".metadata", strlen(".metadata")) == 0) {
+        sl_check_invalid(c, given, "must not point to fields in metadata");
+    } else if (strcmp(type, "string") != 0 && strcmp(type, "boolean") != 0 &&
+               strcmp(type, "integer") != 0) {
+        sl_check_invalid(c, given,
+                         "must point to a field of type string, boolean or integer. Enum string "
+                         "fields and strings with formats are allowed.");
+    } else if (strpbrk(path, "[],=! ") != NULL || strlen(path) >= SL_DEFINITION_SOURCE_BYTES) {
+        sl_check_invalid(c, given, "must be a path of names such as .spec.color");
+    } else if (twice) {
+        sl_check_duplicate(c, path);
+    }
+    sl_check_up(c, up);
+}
+
+static void check_selectable(struct sl_check *c, const struct sl_json *version)
+{
+    const struct sl_json *fields = sl_json_get(version, "selectableFields");
+    size_t count = sl_json_len(fields);
+    if (fields != NULL && sl_json_type(fields) != SL_JSON_LIST) {
+        refuse_value(c, "spec.versions[0].selectableFields", "must be a list");
+    } else if (count > 8) {
+        size_t up = sl_check_down(c, "spec.versions[0].selectableFields");
+        sl_error_cause(c->e, "FieldValueTooMany", c->path,
+                       "Too many: %zu: must have at most 8 items", count);
+        sl_check_up(c, up);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            check_selectable_field(c, version, fields, i);
+        }
+    }
+}
+
 static void check_version(struct sl_check *c)
 {
     const struct sl_json *version = sl_definition_version(c->object);
@@ -170,11 +272,9 @@ static void check_version(struct sl_check *c)
         refuse_value(c, "spec.versions[0].served", "the only version has to be served");
     }
     if (sl_json_path(version, "subresources.scale") != NULL) {
-        refuse(c, "spec.versions[0].subresources.scale", "scale is not served by this server");
+        check_scale(c);
     }
-    if (sl_json_len(sl_json_get(version, "selectableFields")) > 0) {
-        refuse(c, "spec.versions[0].selectableFields", "fields are not selected by on this server");
-    }
+    check_selectable(c, version);
     check_columns(c, version);
     const struct sl_json *schema = sl_json_path(version, "schema.openAPIV3Schema");
     if (schema != NULL) {

@@ -9,6 +9,7 @@
 /* Holds a definition until its objects are deleted; the server's to take away. */
 #define SL_DEFINITION_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 #define SL_DEFINITION_SOURCE_BYTES 256
+#define SL_DEFINITION_SCALE_BYTES 60 /* of a path to numbers of replicas */
 
 /* From now on sl_object_validate asks of definitions all that is asked of them. */
 void sl_definition_rules(void);

@@ -34,6 +34,10 @@
     "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"description\":\"A job now and then.\"" \
     ",\"properties\":{" SPEC_SCHEMA "," STATUS_SCHEMA "}}}}]}}"
 
+#define SCALE(spec, status, selector)                                                              \
+    "\"scale\":{\"specReplicasPath\":\"" spec "\",\"statusReplicasPath\":\"" status                \
+    "\",\"labelSelectorPath\":\"" selector "\"}"
+
 static void define(struct fixture *f)
 {
     if (post(f, DEFINITIONS, DEFINITION) != 201) {
@@ -342,6 +346,80 @@ static void test_rules_are_asked_of_objects_and_their_changes(void **state)
     assert_int_equal(call(f, patch), 200);
 }
 
+static void test_objects_are_scaled_where_the_definition_says(void **state)
+{
+    static const char from[] = "{\"status\":{}}";
+    struct fixture *f = *state;
+    struct sl_buf body = {0};
+    const char *at = strstr(DEFINITION, from);
+    sl_buf_print(&body, "%.*s%s%s", (int)(at - DEFINITION), DEFINITION,
+                 "{\"status\":{}," SCALE(".spec.free.n", ".status.runs", ".spec.color") "}",
+                 at + strlen(from));
+    assert_int_equal(post(f, DEFINITIONS, body.data), 201);
+    sl_buf_fini(&body);
+    make(f, "a", "\"cronSpec\":\"1 1 1 1 1\",\"color\":\"red\"");
+    assert_int_equal(get(f, "/apis/stable.example.com/v1"), 200);
+    assert_string_equal(text(f, "resources[2].name"), "crontabs/scale");
+    assert_int_equal(get(f, CRONTABS "/a/scale"), 500);
+    assert_string_equal(text(f, "message"), "Internal error occurred: the spec replicas field "
+                                            "\".spec.free.n\" does not exist");
+    assert_int_equal(patch(f, CRONTABS "/a/scale", "application/merge-patch+json",
+                           "{\"spec\":{\"replicas\":3}}"),
+                     200);
+    assert_int_equal(sl_json_path_int(f->reply, "spec.replicas", 0), 3);
+    assert_string_equal(text(f, "status.selector"), "red");
+    assert_int_equal(get(f, CRONTABS "/a"), 200);
+    assert_int_equal(sl_json_path_int(f->reply, "spec.free.n", 0), 3);
+    assert_int_equal(sl_json_path_int(f->reply, "metadata.generation", 0), 2);
+    assert_int_equal(patch(f, CRONTABS "/a/scale", "application/strategic-merge-patch+json", "{}"),
+                     415);
+}
+
+static void test_objects_are_selected_by_fields_of_the_definition(void **state)
+{
+    static const char from[] = "\"subresources\":";
+    struct fixture *f = *state;
+    struct sl_buf body = {0}, out = {0};
+    const char *at = strstr(DEFINITION, from);
+    sl_buf_print(
+        &body, "%.*s%s%s", (int)(at - DEFINITION), DEFINITION,
+        "\"selectableFields\":[{\"jsonPath\":\".spec.color\"},{\"jsonPath\":\".spec.replicas\"}],",
+        at);
+    assert_int_equal(post(f, DEFINITIONS, body.data), 201);
+    sl_buf_fini(&body);
+    make(f, "a", "\"cronSpec\":\"1 1 1 1 1\",\"color\":\"red\"");
+    make(f, "b", "\"cronSpec\":\"1 1 1 1 1\",\"color\":\"green\",\"replicas\":3");
+    make(f, "c", "\"cronSpec\":\"1 1 1 1 1\"");
+    assert_int_equal(get(f, CRONTABS "?fieldSelector=spec.color%3Dred"), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_string_equal(text(f, "items[0].metadata.name"), "a");
+    assert_int_equal(get(f, CRONTABS "?fieldSelector=spec.replicas%3D3"), 200);
+    assert_string_equal(text(f, "items[0].metadata.name"), "b");
+    assert_int_equal(get(f, CRONTABS "?fieldSelector=spec.color%21%3Dred,spec.replicas%3D1"), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_string_equal(text(f, "items[0].metadata.name"), "c");
+    assert_int_equal(get(f, CRONTABS "?fieldSelector=spec.cronSpec%3Dx"), 400);
+    assert_string_equal(text(f, "message"), "field label not supported: spec.cronSpec");
+    /* What is no longer selected is told to who watches as if it were deleted. */
+    assert_int_equal(
+        serve(f, (struct call){.method = "GET",
+                               .uri = CRONTABS "?watch=true&fieldSelector=spec.color%3Dred"}),
+        200);
+    struct sl_request kept = f->r;
+    f->used = false; /* the stream goes on beside other requests */
+    while (kept.answer.stream->fill(kept.answer.stream, &out) == SL_STREAM_MORE) {
+    }
+    assert_int_equal(
+        patch(f, CRONTABS "/a", "application/merge-patch+json", "{\"spec\":{\"color\":\"green\"}}"),
+        200);
+    while (kept.answer.stream->fill(kept.answer.stream, &out) == SL_STREAM_MORE) {
+    }
+    assert_non_null(out.data);
+    assert_non_null(strstr(out.data, "\"type\":\"DELETED\""));
+    sl_buf_fini(&out);
+    sl_request_fini(&kept);
+}
+
 static void test_what_is_not_supported_is_refused_with_its_field(void **state)
 {
     static const struct {
@@ -352,8 +430,23 @@ static void test_what_is_not_supported_is_refused_with_its_field(void **state)
          "openAPIV3Schema.properties[spec].properties[cronSpec].x-kubernetes-validations[0].rule: "
          "Invalid value: \"self.zzz\": compilation failed: type 'string' does not support field "
          "selection"},
-        {"{\"status\":{}}", "{\"status\":{},\"scale\":{}}",
-         "spec.versions[0].subresources.scale: Forbidden"},
+        {"{\"status\":{}}", "{\"scale\":{}}",
+         "spec.versions[0].subresources.scale.specReplicasPath: Required value"},
+        {"{\"status\":{}}", "{" SCALE(".spec.n", "", ".status.s") "}",
+         "subresources.scale.statusReplicasPath: Required value"},
+        {"{\"status\":{}}", "{" SCALE("spec.n", ".status.n", ".status.s") "}",
+         "scale.specReplicasPath: Invalid value: \"spec.n\": must be a path of names"},
+        {"{\"status\":{}}", "{" SCALE(".status.n", ".status.n", ".status.s") "}",
+         "scale.specReplicasPath: Invalid value: \".status.n\": should be a json path under .spec"},
+        {"{\"status\":{}}", "{" SCALE(".spec.n", ".spec.n", ".status.s") "}",
+         "statusReplicasPath: Invalid value: \".spec.n\": should be a json path under .status"},
+        {"{\"status\":{}}", "{" SCALE(".spec.n", ".status.n", ".metadata.s") "}",
+         "labelSelectorPath: Invalid value: \".metadata.s\": should be a json path under .spec or "
+         ".status"},
+        {"{\"status\":{}}",
+         "{" SCALE(".spec.aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeefffffffff", ".status.n",
+                   ".status.s") "}",
+         "must be no more than 60 bytes"},
         {"\"spec\":{\"group\"", "\"spec\":{\"conversion\":{\"strategy\":\"Webhook\"},\"group\"",
          "spec.conversion.strategy: Forbidden"},
         {"\"storage\":true", "\"storage\":false", "spec.versions[0].storage: Invalid value"},
@@ -398,6 +491,8 @@ int main(void)
         CASE(test_a_deprecated_version_is_warned_of),
         CASE(test_a_slot_that_is_used_again_ends_streams),
         CASE(test_rules_are_asked_of_objects_and_their_changes),
+        CASE(test_objects_are_scaled_where_the_definition_says),
+        CASE(test_objects_are_selected_by_fields_of_the_definition),
         CASE(test_what_is_not_supported_is_refused_with_its_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
