@@ -2,6 +2,7 @@
 import atexit, json, os, pathlib, sys, time, unittest
 
 from controlplane import BUILD, ROOT, ControlPlane
+from real_crds import bare_ones
 
 from daemon import cluster_queue, cohort, condition, eventually, flavor, holds, local_queue, milli  # noqa: E402,F401
 
@@ -27,7 +28,8 @@ def install():
     _plane.kubectl("apply", "--server-side", "-k", ROOT / "deploy/kubernetes")
     _plane.kubectl("apply", "--server-side", "-f", ROOT / "tests/cluster/other-crds.yaml")
     if "REAL_CRDS" in os.environ:  # a directory with those of the projects themselves, which are too large to be kept here
-        _plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", os.environ["REAL_CRDS"])
+        crds = bare_ones(os.environ["REAL_CRDS"], _plane.run / "crds")
+        _plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", crds)
     _plane.wait(established, "the CRDs established", 120)
     _plane.wait(policies_work, "the policies in force")
 

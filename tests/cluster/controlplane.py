@@ -294,7 +294,7 @@ class ControlPlane:
     def kubectl(self, *arguments, stdin=None, check=True, user="admin", timeout=180):
         env = {**os.environ, "KUBECONFIG": str(self.run / f"{user}.kubeconfig"), "HOME": str(self.run)}
         done = subprocess.run([find("kubectl"), *map(str, arguments)], input=stdin, text=True, capture_output=True,
-                              timeout=timeout, env=env)
+                              timeout=PATIENCE * timeout, env=env)
         if check and done.returncode != 0:
             raise AssertionError(f"kubectl {' '.join(map(str, arguments))}: exit {done.returncode}\n"
                                  f"{done.stdout}{done.stderr}")

@@ -53,6 +53,7 @@ class FakeKubeRay:
                                  "uid": cluster["metadata"]["uid"]}]}}
         status, answer = self.request("POST", self.pods_path, pod)
         assert status == 201, answer
+        return answer
 
     def turn(self):
         """One look at everything: the clusters, and the pods as they were found."""
