@@ -199,10 +199,15 @@ void sl_slices_fini(struct sl_slices *s)
 
 int64_t sl_slice_holds(const struct sl_json *wl, size_t index)
 {
-    int64_t count = sl_json_path_int(sl_workload_pod_set(wl, index), "count", 1);
+    const struct sl_json *set = sl_workload_pod_set(wl, index);
+    int64_t count = sl_json_path_int(set, "count", 1);
+    const char *name = sl_json_path_text(set, "name", "");
     const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
-    int64_t admitted = sl_json_path_int(sl_json_at(all, index), "count", count);
-    return reserves(wl) && admitted < count ? admitted : count;
+    const struct sl_json *back =
+        sl_json_find_by(sl_json_path(wl, "status.reclaimablePods"), "name", name);
+    int64_t has = sl_json_path_int(sl_json_at(all, index), "count", count) +
+                  sl_json_path_int(back, "count", 0);
+    return reserves(wl) && has < count ? has : count;
 }
 
 enum sl_scale sl_scale_of(const struct sl_pod_sets *sets, const struct sl_json *wl)

@@ -32,8 +32,8 @@ void sl_injection_add_slice(struct sl_json *injection, const struct sl_json *wl)
 /* How many pods of that set may run by the slice: 0 when it is not admitted, or not any more. */
 int64_t sl_slice_granted(const struct sl_json *wl, const char *pod_set);
 
-/* How many pods of the set with that number it asks for, or holds quota for. That can be fewer than it says: it asked for more after
- * its reservation was decided, and before that was written. */
+/* How many pods of the set with that number it asks for, or has what it needs for. That can be fewer than it says: it asked for more
+ * after its reservation was decided, and before that was written. It needs no quota for pods that were given back. */
 int64_t sl_slice_holds(const struct sl_json *wl, size_t index);
 
 /* The slices of one job. */

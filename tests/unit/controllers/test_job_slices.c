@@ -647,6 +647,27 @@ static void test_slices_that_wait_ask_for_no_pods_that_have_ended(void **state)
     assert_int_equal(count(workload(f, 2)), 6);
 }
 
+/* Four of six had ended when it got its quota, which is for the two that are left. */
+static void test_slices_that_gave_back_before_they_had_quota_need_no_other(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    scale(f, 6);
+    settle(f);
+    sl_json_set_int(sl_json_get(job(f), "status"), "succeeded", 7);
+    settle(f);
+    assert_int_equal(given_back(workload(f, 2)), 4);
+    admit(workload(f, 2));
+    sl_json_set_int(
+        sl_json_at(sl_json_path(workload(f, 2), "status.admission.podSetAssignments"), 0), "count",
+        2);
+    finish(workload(f, 1));
+    scale(f, 6); /* its generation grows whatever its user changes */
+    settle_at(f, T0 + 60000);
+    assert_int_equal(f->made, 2);
+    assert_int_equal(count(workload(f, 2)), 6);
+}
+
 static void test_slices_that_shrink_give_back_fewer(void **state)
 {
     struct fixture *f = *state;
@@ -774,6 +795,7 @@ int main(void)
         TEST(test_slices_of_a_job_deleted_in_the_foreground_do_not_wait_for_it),
         TEST(test_slices_give_back_what_they_hold_and_the_job_does_not_need),
         TEST(test_slices_that_wait_ask_for_no_pods_that_have_ended),
+        TEST(test_slices_that_gave_back_before_they_had_quota_need_no_other),
         TEST(test_slices_that_shrink_give_back_fewer),
         TEST(test_slices_pods_that_wait_are_not_waited_for),
         TEST(test_slices_both_follow_to_another_class),
