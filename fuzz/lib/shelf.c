@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOM = 192, NEWS = 1024, ANSWERS = 512 };
+enum { ROOM = 96, NEWS = 1024, ANSWERS = 512 };
 
 struct thing {
     enum sl_kind kind;
@@ -96,18 +96,6 @@ const struct sl_json *shelf_known(enum sl_kind kind, const char *ns, const char 
 {
     const struct thing *t = find(kind, ns, name);
     return t == NULL ? NULL : shelf.cached ? t->known : t->live;
-}
-
-const struct sl_json *shelf_next_known(enum sl_kind kind, size_t *cursor)
-{
-    while (*cursor < thing_count) {
-        const struct thing *t = &things[(*cursor)++];
-        const struct sl_json *o = shelf.cached ? t->known : t->live;
-        if (t->kind == kind && t->known != NULL && o != NULL) {
-            return o;
-        }
-    }
-    return NULL;
 }
 
 /* --- versions ---------------------------------------------------------------------------------- */
