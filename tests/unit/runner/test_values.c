@@ -7,8 +7,8 @@
 
 #define POD(containers)                                                                            \
     "{\"metadata\":{\"namespace\":\"n\",\"name\":\"p\"},\"spec\":{\"containers\":[" containers "]" \
-                                                                                               "}" \
-                                                                                               "}"
+    "}"                                                                                            \
+    "}"
 
 /* What is in the namespace: name -> data, of both kinds. */
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
