@@ -123,6 +123,19 @@ class Concurrent(Scene):
         self.assertFalse(is_open("spot"))
         self.runs_on("a", "reservation")
 
+    def test_gates_of_look_alikes_open_too(self):
+        """All ask for the same: what is found out for the first says nothing of the gates of the others."""
+        self.queue({"reservation": "3", "spot": "0"}, policy("RetainFirstAdmission"), preemption={"withinClusterQueue": "LowerPriority"})
+        self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "high"},
+                     "value": 100})
+        low, high = [f"low-{i}" for i in range(3)], [f"high-{i}" for i in range(3)]
+        self.create(*(job(n, cpu="1", run_for="10m") for n in low))
+        for name in low:
+            self.runs_on(name, "reservation")
+        self.create(*(job(n, cpu="1", run_for="10m", labels={"kueue.x-k8s.io/priority-class": "high"}) for n in high))
+        for name in high:
+            self.runs_on(name, "reservation")
+
     def test_flavors_come_and_go(self):
         self.queue({"reservation": "5", "spot": "0"})
         self.create(flavor("on-demand"), job("a", cpu="1", run_for="10m"))
