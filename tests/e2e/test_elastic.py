@@ -178,6 +178,16 @@ class Elastic(Scene):
         self.assertFalse(self.job("a")["spec"]["suspend"])
         self.assertEqual(pods(last), 4)
 
+    def test_scaled_to_nothing_and_up_again(self):
+        self.started("a", 2)
+        self.scale("a", 0)
+        eventually(lambda: self.used() == 0, what="all given back")
+        self.scale("a", 4)
+        eventually(lambda: self.used() == 4000 and len(self.live("a")) == 1, what="quota for four")
+        self.scale("a", 0)
+        self.scale("a", 3)
+        eventually(lambda: self.used() == 3000 and len(self.live("a")) == 1, what="quota for three")
+
     def test_slices_are_found_again_after_a_restart(self):
         self.started("a", 3)
         self.scale("a", 6)

@@ -230,16 +230,10 @@ static void shrink(struct sl_job_view *v, bool reserved)
 static void grow(struct sl_job_view *v)
 {
     struct sl_json *wl = sl_job_workload_new(v);
-    if (wl == NULL || !sl_job_may_make(v)) {
-        sl_json_free(wl);
-        return;
+    if (wl != NULL) {
+        sl_slice_take_templates(wl, v->wl);
+        sl_job_make(v, wl);
     }
-    sl_slice_take_templates(wl, v->wl);
-    struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
-                                      sl_object_namespace(wl), sl_object_name(wl));
-    note.timing =
-        sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
-    sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
 }
 
 /* The one that waits has the marks of its job, too, and asks for no pods that have ended for good. */

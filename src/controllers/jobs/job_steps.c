@@ -147,9 +147,8 @@ static struct sl_json *wanted_new(struct sl_job_view *v)
 
 /* Not faster than that: a Workload that is deleted at once, since its job was deleted and our watch
  * has not shown it, would be created again and again. */
-bool sl_job_may_make(struct sl_job_view *v)
+static bool may_make(struct sl_job_view *v)
 {
-    SL_PRE(v != NULL);
     struct sl_jobs *j = v->j;
     if (v->now_ms >= j->made_until_ms || v->now_ms < j->made_until_ms - REMAKE_MS) {
         sl_map_free(j->made);
@@ -173,6 +172,23 @@ void sl_job_look_on(struct sl_job_view *v, const struct sl_json *wl)
     sl_map_put(v->j->changed, key, (union sl_map_value){.number = 0});
 }
 
+void sl_job_make(struct sl_job_view *v, struct sl_json *wl)
+{
+    SL_PRE(v != NULL && wl != NULL);
+    if (!may_make(v)) {
+        sl_json_free(wl);
+        return;
+    }
+    struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
+                                      sl_object_namespace(wl), sl_object_name(wl));
+    note.timing =
+        sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
+    if (sl_job_has_ended_pods(v)) {
+        sl_job_look_on(v, wl);
+    }
+    sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
+}
+
 static void create(struct sl_job_view *v)
 {
     bool waits = sl_job_prebuilt(v->job) != NULL;
@@ -189,18 +205,9 @@ static void create(struct sl_job_view *v)
         return;
     }
     struct sl_json *wl = wanted_new(v);
-    if (wl == NULL || !sl_job_may_make(v)) {
-        sl_json_free(wl);
-        return;
+    if (wl != NULL) {
+        sl_job_make(v, wl);
     }
-    struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
-                                      sl_object_namespace(wl), sl_object_name(wl));
-    note.timing =
-        sl_workload_meters_begin_creation(v->j->meters, v->job, sl_kind_info(v->f->kind)->kind, wl);
-    if (sl_job_has_ended_pods(v)) {
-        sl_job_look_on(v, wl);
-    }
-    sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
 }
 
 /* What was injected into a job that runs cannot change any more: Kubernetes keeps its template as it is. */

@@ -647,6 +647,27 @@ static void test_slices_that_wait_ask_for_no_pods_that_have_ended(void **state)
     assert_int_equal(count(workload(f, 2)), 6);
 }
 
+/* The job is not running yet: no event of its own tells to look again. */
+static void test_slices_that_are_made_when_pods_have_ended_ask_for_the_rest(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, true);
+    settle(f);
+    reserve(workload(f, 1));
+    settle(f);
+    sl_json_set_int(sl_json_path_make(job(f), "status"), "succeeded", 8);
+    scale(f, 6);
+    see(f, SL_KIND_JOB, job(f), false, T0);
+    for (int i = 0; i < 3; i++) {
+        sl_jobs_step(&f->jobs, T0, 16);
+        fake_flush(&f->fake);
+        complete(f);
+        see(f, SL_KIND_WORKLOAD, workload(f, 2), false, T0);
+    }
+    assert_int_equal(count(workload(f, 2)), 6);
+    assert_int_equal(given_back(workload(f, 2)), 5);
+}
+
 /* Four of six had ended when it got its quota, which is for the two that are left. */
 static void test_slices_that_gave_back_before_they_had_quota_need_no_other(void **state)
 {
@@ -795,6 +816,7 @@ int main(void)
         TEST(test_slices_of_a_job_deleted_in_the_foreground_do_not_wait_for_it),
         TEST(test_slices_give_back_what_they_hold_and_the_job_does_not_need),
         TEST(test_slices_that_wait_ask_for_no_pods_that_have_ended),
+        TEST(test_slices_that_are_made_when_pods_have_ended_ask_for_the_rest),
         TEST(test_slices_that_gave_back_before_they_had_quota_need_no_other),
         TEST(test_slices_that_shrink_give_back_fewer),
         TEST(test_slices_pods_that_wait_are_not_waited_for),

@@ -104,6 +104,63 @@ static void test_slices_what_is_added_has_to_be_there(void **state)
     expect_replaced();
 }
 
+static void give_back(const char *name, int pods)
+{
+    char patch[120];
+    (void)snprintf(patch, sizeof patch,
+                   "{\"status\":{\"reclaimablePods\":[{\"name\":\"main\",\"count\":%d}]}}", pods);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", name, patch);
+    world_settle(&w);
+}
+
+static void test_slices_one_that_waits_may_need_less(void **state)
+{
+    (void)state;
+    run_old();
+    world_add_workload(&w, "other", "lq", 2, "1");
+    world_settle(&w);
+    add_slice("new", 9);
+    world_settle(&w);
+    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    give_back("new", 1);
+    expect_replaced();
+    assert_int_equal(held("new"), 8000);
+}
+
+static void test_slices_one_that_waits_may_need_nothing(void **state)
+{
+    (void)state;
+    run_old();
+    world_add_workload(&w, "other", "lq", 4, "1");
+    world_settle(&w);
+    add_slice("new", 9);
+    world_settle(&w);
+    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    give_back("old", 6);
+    assert_int_equal(held("old"), 0);
+    give_back("new", 9);
+    expect_replaced();
+    assert_int_equal(held("new"), 0);
+}
+
+static void test_slices_one_that_waits_and_needs_nothing_is_tried(void **state)
+{
+    (void)state;
+    run_old();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "old",
+                      "{\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":0}]}}");
+    world_settle(&w);
+    assert_int_equal(held("old"), 0);
+    world_add_workload(&w, "other", "lq", 9, "1");
+    world_add_workload(&w, "third", "lq", 1, "1");
+    world_settle(&w);
+    add_slice("new", 2);
+    world_settle(&w);
+    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    give_back("new", 2);
+    expect_replaced();
+}
+
 static void test_slices_one_that_shrinks_gives_back(void **state)
 {
     (void)state;
@@ -463,6 +520,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_slices_a_new_one_needs_only_what_it_adds),
         TEST(test_slices_what_is_added_has_to_be_there),
+        TEST(test_slices_one_that_waits_may_need_less),
+        TEST(test_slices_one_that_waits_may_need_nothing),
+        TEST(test_slices_one_that_waits_and_needs_nothing_is_tried),
         TEST(test_slices_one_that_shrinks_gives_back),
         TEST(test_slices_keep_the_flavor_of_the_old_one),
         TEST(test_slices_a_restart_finds_the_link),
