@@ -258,9 +258,23 @@ static bool end_needless(struct sl_job_view *v)
     return needless;
 }
 
+/* It was started by another than us: its pods pass no gate, and more than are granted would run. */
+static bool runs_ungated(const struct sl_job_view *v)
+{
+    bool ungated = false;
+    for (size_t i = 0; i < v->sets.count && !ungated; i++) {
+        ungated = v->sets.at[i].count > sl_slice_holds(v->wl, i) &&
+                  !sl_template_has_gate(v->sets.at[i].template, SL_GATE_ELASTIC);
+    }
+    return ungated && !v->f->suspended(v->f, v->job);
+}
+
 bool sl_job_slices_scale(struct sl_job_view *v)
 {
     SL_PRE(v->wl != NULL);
+    if (runs_ungated(v)) {
+        return false; /* as of any job that is not as its Workload says */
+    }
     struct sl_json *next = v->slices.next;
     bool reserved = sl_condition_true(v->wl, "QuotaReserved");
     bool leaving = sl_object_deleting(v->wl) || (reserved && sl_condition_true(v->wl, "Evicted"));

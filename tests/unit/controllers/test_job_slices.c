@@ -511,6 +511,21 @@ static void test_slices_job_that_runs_without_quota_is_stopped(void **state)
     assert_false(runs(f));
 }
 
+/* Its user was faster than the controller, and asked for more at the same time: none of its pods would wait at a gate. */
+static void test_slices_job_that_others_have_started_may_not_grow(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, true);
+    settle(f);
+    admit(workload(f, 1));
+    sl_json_set_bool(sl_json_get(job(f), "spec"), "suspend", false);
+    scale(f, 5);
+    see(f, SL_KIND_JOB, job(f), false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_false(runs(f));
+}
+
 static void test_slices_that_wait_and_are_deleted_leave_the_job_alone(void **state)
 {
     struct fixture *f = *state;
@@ -809,6 +824,7 @@ int main(void)
         TEST(test_slices_evicted_one_stops_the_job_and_is_ended),
         TEST(test_slices_evicted_one_without_another_waits_again),
         TEST(test_slices_job_that_runs_without_quota_is_stopped),
+        TEST(test_slices_job_that_others_have_started_may_not_grow),
         TEST(test_slices_that_wait_and_are_deleted_leave_the_job_alone),
         TEST(test_slices_deleted_holder_begins_new_ones),
         TEST(test_slices_out_of_sync_are_ended),
