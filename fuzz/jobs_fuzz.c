@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: all controllers and the engine by whole objects on a little API server (fuzz/lib/shelf.h): Jobs, plain Pods and
- * groups of them, made, changed by their users, by Kubernetes and by whoever may, deleted and made again; Workloads that
- * are answered, deactivated, prebuilt, deleted; administrators; news that come late, writes that fail or whose answer is
- * lost, restarts.
+/* Drives: all controllers and the engine by whole objects on a little API server (fuzz/lib/shelf.h): Jobs, some elastic,
+ * plain Pods and groups of them, made, changed by their users, by Kubernetes and by whoever may, deleted and made again;
+ * Workloads that are answered, deactivated, prebuilt, deleted; administrators; news that come late, writes that fail or
+ * whose answer is lost, restarts.
  * Oracle: no job runs that no Workload lets run, one Workload a job, what is stopped is restored, nothing is asked for that
  * the API refuses or that is so already, everything comes to rest, and a restart then writes nothing (fuzz/lib/joblaw.h);
- * each Workload against its record (engine/conditions/mirror.h).
+ * slices and pods of elastic Jobs (fuzz/lib/slicelaw.h); each Workload against its record (engine/conditions/mirror.h).
  * Input: events of an operation, a number, two bytes of arguments, how far things go on afterwards, and which change. */
+#include "api/kinds/elastic.h"
 #include "base/clock.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/podjob.h"
@@ -93,13 +94,16 @@ static void make_job(const struct change *c)
     if (c->b / 4 % 8 != 7) {
         mark(o, "metadata.labels", SL_LABEL_QUEUE, queues[c->b / 4 % 4]);
     }
-    if (c->a / 32 % 2 != 0) {
+    bool elastic = c->b / 128 != 0;
+    if (elastic) {
+        mark(o, "metadata.annotations", SL_ANNOTATION_ELASTIC, "true");
+    } else if (c->a / 32 % 2 != 0) {
         mark(o, "metadata.annotations", SL_ANNOTATION_MIN_PODS, "1");
     }
     if (c->a / 64 == 3) {
         mark(o, "metadata.labels", SL_LABEL_PREBUILT, "prebuilt");
     }
-    ask_topology(sl_json_path(o, "spec.template"), c->b / 32 % 4);
+    ask_topology(sl_json_path(o, "spec.template"), elastic ? c->b / 32 % 2 * 3 : c->b / 32 % 4);
     if (shelf_put(SL_KIND_JOB, o) == SL_CODE_OK) {
         want_template(job_of(c->number));
     }
@@ -206,6 +210,15 @@ static void hold_object(struct sl_json *o, bool on)
     }
 }
 
+static void scale_job(struct sl_json *o, uint32_t pods)
+{
+    struct sl_json *spec = sl_json_get(o, "spec");
+    sl_json_set_int(spec, "parallelism", pods);
+    if (sl_is_elastic(o) && sl_job_indexed(o)) {
+        sl_json_set_int(spec, "completions", pods);
+    }
+}
+
 static void change_job(const struct change *c)
 {
     const struct sl_json *job = job_of(c->number);
@@ -222,7 +235,7 @@ static void change_job(const struct change *c)
         sl_json_set_bool(sl_json_get(o, "spec"), "suspend", c->a % 2 == 0);
         break;
     case 1:
-        sl_json_set_int(sl_json_get(o, "spec"), "parallelism", c->a % 5);
+        scale_job(o, c->a % 5);
         break;
     case 2:
     case 4:
@@ -243,6 +256,10 @@ static void change_job(const struct change *c)
         break;
     }
     (void)shelf_put(SL_KIND_JOB, o);
+    /* Pods go before their user changes the number again: what runs without quota then cannot be held back. */
+    while (c->what % 8 == 1 && sl_is_elastic(job_of(c->number)) && cluster_run_jobs()) {
+        (void)cluster_run_pods();
+    }
 }
 
 /* --- Pods --------------------------------------------------------------------------------------- */
@@ -270,9 +287,30 @@ static void make_pod(const struct change *c)
     (void)shelf_put(SL_KIND_POD, o);
 }
 
+/* Of the pods that Jobs have; NULL: they have none. */
+static const struct sl_json *pod_of_job(uint32_t number)
+{
+    uint32_t count = 0;
+    for (int round = 0; round < 2; round++) {
+        size_t cursor = 0;
+        uint32_t at = count == 0 ? 0 : number % count, i = 0;
+        for (const struct sl_json *o; (o = shelf_next(SL_KIND_POD, &cursor)) != NULL;) {
+            bool counts = sl_object_controller_ref(o) != NULL;
+            if (counts && round == 1 && i++ == at) {
+                return o;
+            }
+            count += counts && round == 0;
+        }
+    }
+    return NULL;
+}
+
 static const struct sl_json *pod_of(uint32_t number)
 {
     char name[8];
+    if (number >= 128 && pod_of_job(number) != NULL) {
+        return pod_of_job(number);
+    }
     (void)snprintf(name, sizeof name, "p%u", number % PODS);
     return shelf_find(SL_KIND_POD, "ns", name);
 }
@@ -281,7 +319,10 @@ static const struct sl_json *pod_of(uint32_t number)
 static void run_pod(struct sl_json *o, uint32_t a)
 {
     static const char *const phases[] = {"Running", "Running", "Succeeded", "Failed"};
-    if (sl_podjob_ended(o) || (a % 4 != 3 && sl_podjob_gated(o))) {
+    bool waits = sl_object_controller_ref(o) != NULL
+                     ? sl_json_len(sl_json_path(o, "spec.schedulingGates")) > 0
+                     : a % 4 != 3 && sl_podjob_gated(o);
+    if (sl_podjob_ended(o) || waits) {
         return;
     }
     sl_json_set_text(sl_json_path_make(o, "status"), "phase", phases[a % 4]);
@@ -296,7 +337,7 @@ static void change_pod(const struct change *c)
         return;
     }
     struct sl_json *o = sl_json_clone(pod_of(c->number));
-    switch (c->what % 4) {
+    switch (sl_object_controller_ref(o) != NULL ? 3 : c->what % 4) {
     case 0:
         hold_object(o, c->a % 2 == 0);
         break;

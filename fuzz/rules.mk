@@ -53,7 +53,7 @@ FUZZ_CORE_controllers := $(FUZZ_CORE)
 FUZZ_MORE_doors := $(addprefix fuzz/lib/,doors_kernel.c doors_policy.c doors_full.c doors_more.c doors_wide.c plans.c)
 FUZZ_MORE_preemption := fuzz/lib/sites.c
 FUZZ_MORE_objects := $(addprefix fuzz/lib/,form.c objects.c objects_more.c)
-FUZZ_MORE_jobs := $(addprefix fuzz/lib/,form.c shelf.c cluster.c joblaw.c kubelets.c)
+FUZZ_MORE_jobs := $(addprefix fuzz/lib/,form.c shelf.c cluster.c joblaw.c slicelaw.c kubelets.c)
 # usage: FUZZ_NEEDS flavor, target, rooms
 FUZZ_NEEDS = $(call fuzz_objects,$(1),$(FUZZ_CORE_$(3)) fuzz/$(2)_fuzz.c $(FUZZ_LIB_$(3)) $(FUZZ_MORE_$(2))) \
     $(if $(filter core,$(3)),,$(BUILD)/fuzz/$(1)/shell.a)

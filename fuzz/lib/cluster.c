@@ -136,7 +136,8 @@ static void begin_daemon(void)
     struct sl_error e = {0};
     struct sl_engine_options options = {.settings = &cluster.settings};
     CHECK(sl_engine_open(&options, &cluster.engine, &e) == SL_CODE_OK);
-    struct sl_controllers_options rest = {.client = shelf_client(), .engine = cluster.engine};
+    struct sl_controllers_options rest = {
+        .client = shelf_client(), .engine = cluster.engine, .job_rules = {.elastic = true}};
     cluster.controllers = sl_controllers_new(&rest);
     sl_controllers_start(cluster.controllers);
     CHECK(sl_controllers_ready(cluster.controllers));
@@ -171,6 +172,7 @@ void cluster_open(const struct cluster_setup *setup)
     cluster.settings.recovery_ms_max = 120000;
     cluster.settings.requeues_max = 3;
     shelf_open(setup->cached, joblaw_written);
+    cluster_begin_jobs();
     add_cast();
     begin_daemon();
 }

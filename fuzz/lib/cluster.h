@@ -38,6 +38,7 @@ void cluster_put_flavor(uint32_t number, const char *pool);
 void cluster_put_class(enum sl_kind kind, const char *name, int value);
 
 /* Kubernetes' job controller, kubelets and garbage collector, one step of each; true when something was done. */
+void cluster_begin_jobs(void);
 bool cluster_run_jobs(void);
 bool cluster_run_pods(void);
 #endif

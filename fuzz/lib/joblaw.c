@@ -2,12 +2,15 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "fuzz/lib/joblaw.h"
+#include "api/kinds/elastic.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/podjob.h"
 #include "controllers/work/framework.h"
+#include "controllers/work/template.h"
 #include "engine/conditions/mirror.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/cluster.h"
+#include "fuzz/lib/slicelaw.h"
 #include <string.h>
 
 enum { WANTED_MAX = 64 };
@@ -39,6 +42,12 @@ static void demand(bool holds, const char *rule, const struct sl_json *object)
     if (!holds) {
         broken(rule, "", object);
     }
+}
+
+/* The rule that is broken; NULL: none is. */
+static void demand_none(const char *rule, const struct sl_json *object)
+{
+    demand(rule == NULL, rule == NULL ? "" : rule, object);
 }
 
 /* Of two objects that belong together. */
@@ -85,6 +94,7 @@ void joblaw_forget(void)
         sl_json_free(wanted[i].template);
     }
     wanted_count = 0;
+    slicelaw_forget();
 }
 
 /* --- whose Workload ----------------------------------------------------------------------------- */
@@ -104,6 +114,9 @@ static void name_workload(const struct sl_json *job, enum sl_kind kind, char out
 static const struct sl_json *workload_known(const struct sl_json *job, enum sl_kind kind)
 {
     char name[254];
+    if (kind == SL_KIND_JOB && slicelaw_is_of(job)) {
+        return slicelaw_slice(job);
+    }
     name_workload(job, kind, name);
     return shelf_known(SL_KIND_WORKLOAD, sl_object_namespace(job), name);
 }
@@ -112,6 +125,12 @@ static bool controls(const struct sl_json *job, const struct sl_json *wl)
 {
     return strcmp(sl_json_path_text(sl_object_controller_ref(wl), "uid", ""), sl_object_uid(job)) ==
            0;
+}
+
+/* Made for a job, and no job itself. */
+static bool is_of_job(const struct sl_json *pod)
+{
+    return sl_object_controller_ref(pod) != NULL;
 }
 
 static bool may_run(const struct sl_json *wl)
@@ -154,6 +173,7 @@ static void check_start_job(const struct sl_json *before, const struct sl_json *
 
 static void check_start_pod(const struct sl_json *before, const struct sl_json *after)
 {
+    demand_none(is_of_job(after) ? slicelaw_let_in(before, after) : NULL, after);
     if (!sl_podjob_gated(before) || sl_podjob_gated(after)) {
         return;
     }
@@ -165,6 +185,10 @@ static void check_start_pod(const struct sl_json *before, const struct sl_json *
 static void check_single(const struct sl_json *made)
 {
     size_t cursor = 0;
+    if (sl_is_elastic(made)) {
+        demand_none(slicelaw_made(made), made);
+        return;
+    }
     const char *owner = sl_json_path_text(sl_object_controller_ref(made), "uid", "");
     for (const struct sl_json *o; (o = shelf_next(SL_KIND_WORKLOAD, &cursor)) != NULL;) {
         bool other = strcmp(sl_object_uid(o), sl_object_uid(made)) != 0 && owner[0] != '\0' &&
@@ -174,14 +198,15 @@ static void check_single(const struct sl_json *made)
     }
 }
 
-/* While quota is held they become no fewer, and there are never more than pods. */
+/* While quota is held they become no fewer, and there are never more than pods. Of an elastic job that gets fewer pods they
+ * do. */
 static void check_reclaimable(const struct sl_json *before, const struct sl_json *after)
 {
     const struct sl_json *then = sl_json_path(before, "status.reclaimablePods");
     const struct sl_json *now = sl_json_path(after, "status.reclaimablePods");
     const struct sl_json *sets = sl_json_path(after, "spec.podSets");
-    bool held =
-        sl_condition_true(before, "QuotaReserved") && sl_condition_true(after, "QuotaReserved");
+    bool held = sl_condition_true(before, "QuotaReserved") &&
+                sl_condition_true(after, "QuotaReserved") && !sl_is_elastic(after);
     for (size_t i = 0; !sl_json_equal(then, now) && i < sl_json_len(sets); i++) {
         const char *name = sl_json_path_text(sl_json_at(sets, i), "name", "");
         int64_t count = sl_json_path_int(sl_json_find_by(now, "name", name), "count", 0);
@@ -195,7 +220,8 @@ static void check_reclaimable(const struct sl_json *before, const struct sl_json
 static void check_workload(const struct sl_json *before, const struct sl_json *after)
 {
     const char *trouble = sl_mirror_evicted(before, after);
-    demand(trouble == NULL, trouble, after);
+    demand_none(trouble, after);
+    demand_none(slicelaw_changed(before, after), after);
     check_reclaimable(before, after);
 }
 
@@ -211,12 +237,25 @@ static void check_change(const struct sl_write *w, const struct sl_json *before,
     }
 }
 
+/* A slice that was made and not told yet: the name of the next one depends on its job, so the daemon asks for it again. */
+static bool is_untold_slice(const struct sl_write *w, enum sl_code code)
+{
+    size_t cursor = 0;
+    bool told = w->verb != SL_VERB_CREATE || w->kind != SL_KIND_WORKLOAD ||
+                code != SL_CODE_ALREADY_EXISTS || !sl_is_elastic(w->body);
+    for (const struct sl_json *o;
+         !told && (o = shelf_next_known(SL_KIND_WORKLOAD, &cursor)) != NULL;) {
+        told = strcmp(sl_object_name(o), w->name) == 0;
+    }
+    return !told;
+}
+
 /* Who reads what there is asks for nothing that cannot be done, and for nothing that is done. */
 static void check_sense(const struct sl_write *w, const struct sl_json *before,
                         const struct sl_json *after, enum sl_code code)
 {
     bool looks = w->verb == SL_VERB_READ || w->verb == SL_VERB_DELETE;
-    if (cluster_reads_all() && !looks) {
+    if (cluster_reads_all() && !looks && !is_untold_slice(w, code)) {
         demand(code == SL_CODE_OK, "the API refuses what the daemon asks for", w->body);
         demand(!sl_json_equal(before, after), "a write that changes nothing", w->body);
     }
@@ -262,13 +301,13 @@ static bool same_at(const struct sl_json *a, const struct sl_json *b, const char
     return (sl_json_len(x) == 0 && sl_json_len(y) == 0) || sl_json_equal(x, y);
 }
 
-/* Labels and annotations that only users set. A Workload that is made does not follow all changes of these, in Kueue
+/* Labels and annotations that only users set, and the name of the first slice, which the next start overwrites. A Workload that is made does not follow all changes of these, in Kueue
  * neither, and its job is restored to what it says. */
 static bool is_of_users(const char *key)
 {
-    static const char *const keys[] = {"more", "kueue.x-k8s.io/podset-required-topology",
-                                       "kueue.x-k8s.io/podset-preferred-topology",
-                                       "kueue.x-k8s.io/podset-unconstrained-topology"};
+    static const char *const keys[] = {
+        "more", SL_ANNOTATION_SLICE, "kueue.x-k8s.io/podset-required-topology",
+        "kueue.x-k8s.io/podset-preferred-topology", "kueue.x-k8s.io/podset-unconstrained-topology"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !found; i++) {
         found = strcmp(keys[i], key) == 0;
@@ -346,6 +385,15 @@ static void check_agreement(const struct sl_json *job, const struct sl_json *wl)
               "waits with another limit than its job has", job, wl);
 }
 
+static void check_slices(const struct sl_json *job)
+{
+    const struct sl_json *next = slicelaw_next(job);
+    if (next != NULL) {
+        check_agreement(job, next);
+    }
+    demand_none(waits_for_class(job) ? NULL : slicelaw_at_rest(job), job);
+}
+
 static void check_job(const struct sl_json *job)
 {
     bool success;
@@ -355,7 +403,9 @@ static void check_job(const struct sl_json *job)
     if (sl_object_deleting(job) || (sl_job_queue(job) == NULL && !own)) {
         return;
     }
+    bool elastic = slicelaw_is_of(job);
     if (sl_job_finished(job, &success, &message)) {
+        demand_none(elastic ? slicelaw_at_end(job) : NULL, job);
         demand(!own || (sl_condition_true(wl, "Finished") && !sl_workload_has_finalizer(wl)),
                "its job has finished", wl);
         return;
@@ -363,10 +413,14 @@ static void check_job(const struct sl_json *job)
     if (own) {
         check_agreement(job, wl);
     }
+    if (own && elastic) {
+        check_slices(job);
+    }
     if (sl_json_path_bool(job, "spec.suspend", false)) {
         check_suspended(job, own ? wl : NULL);
     } else if (!own || !sl_condition_true(wl, "Finished")) {
-        demand(own && may_run(wl), "runs, and no Workload lets it", job);
+        demand(own && (may_run(wl) || (elastic && slicelaw_goes_on(wl))),
+               "runs, and no Workload lets it", job);
     }
 }
 
@@ -374,6 +428,9 @@ static void check_job(const struct sl_json *job)
 
 static void check_pod(const struct sl_json *pod)
 {
+    if (is_of_job(pod)) {
+        return; /* slicelaw.h */
+    }
     const struct sl_json *wl = workload_known(pod, SL_KIND_POD);
     bool alone = sl_podjob_group(pod) == NULL;
     bool over = sl_podjob_ended(pod) || sl_object_deleting(pod);
@@ -413,7 +470,7 @@ typedef void check_fn(const struct sl_json *object);
 static void check_workload_at_rest(const struct sl_json *wl)
 {
     const char *trouble = sl_mirror_settled(cluster_engine(), wl);
-    demand(trouble == NULL, trouble, wl);
+    demand_none(trouble, wl);
     check_orphan(wl);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOM = 96, NEWS = 1024, ANSWERS = 512 };
+enum { ROOM = 192, NEWS = 1024, ANSWERS = 512 };
 
 struct thing {
     enum sl_kind kind;
@@ -22,6 +22,7 @@ struct news {
 struct answer {
     sl_reply_fn *fn;
     void *context;
+    enum sl_kind kind;
     enum sl_code code;
     struct sl_json *result;
 };
@@ -96,6 +97,18 @@ const struct sl_json *shelf_known(enum sl_kind kind, const char *ns, const char 
 {
     const struct thing *t = find(kind, ns, name);
     return t == NULL ? NULL : shelf.cached ? t->known : t->live;
+}
+
+const struct sl_json *shelf_next_known(enum sl_kind kind, size_t *cursor)
+{
+    while (*cursor < thing_count) {
+        const struct thing *t = &things[(*cursor)++];
+        const struct sl_json *o = shelf.cached ? t->known : t->live;
+        if (t->kind == kind && t->known != NULL && o != NULL) {
+            return o;
+        }
+    }
+    return NULL;
 }
 
 /* --- versions ---------------------------------------------------------------------------------- */
@@ -387,7 +400,7 @@ static void write_it(void *self, const struct sl_write *w, sl_reply_fn *reply, v
              : result == NULL   ? NULL
                                 : sl_json_clone(result);
     CHECK(answer_count < ANSWERS);
-    answers[answer_count++] = (struct answer){reply, context, code, result};
+    answers[answer_count++] = (struct answer){reply, context, w->kind, code, result};
 }
 
 void shelf_fail(enum sl_code code, unsigned writes, bool made)
@@ -395,20 +408,6 @@ void shelf_fail(enum sl_code code, unsigned writes, bool made)
     shelf.fail_code = code;
     shelf.fail_count = code == SL_CODE_OK ? 0 : writes;
     shelf.fail_made = made;
-}
-
-bool shelf_answer(unsigned most)
-{
-    unsigned count = 0;
-    for (; count < most && answer_count > 0; count++) {
-        struct answer a = answers[0];
-        struct sl_error e = {0};
-        memmove(answers, answers + 1, --answer_count * sizeof *answers);
-        (void)sl_error_set(&e, a.code, "refused by the target");
-        a.fn(a.context, a.code, a.code == SL_CODE_OK ? NULL : &e, a.result);
-        sl_json_free(a.result);
-    }
-    return count > 0;
 }
 
 /* --- its reads and watches --------------------------------------------------------------------- */
@@ -471,6 +470,37 @@ static void tell_one(struct news n)
     }
     shelf.tell(shelf.context, n.type, n.kind, n.object);
     sl_json_free(n.object);
+}
+
+/* Both clients tell what they have written before they answer. */
+static void tell_about(enum sl_kind kind, const struct sl_json *object)
+{
+    for (size_t i = 0; shelf.tell != NULL && i < news_count;) {
+        struct news n = news[i];
+        if (n.kind != kind || strcmp(sl_object_uid(n.object), sl_object_uid(object)) != 0) {
+            i++;
+            continue;
+        }
+        memmove(&news[i], &news[i + 1], (--news_count - i) * sizeof *news);
+        tell_one(n);
+    }
+}
+
+bool shelf_answer(unsigned most)
+{
+    unsigned count = 0;
+    for (; count < most && answer_count > 0; count++) {
+        struct answer a = answers[0];
+        struct sl_error e = {0};
+        memmove(answers, answers + 1, --answer_count * sizeof *answers);
+        (void)sl_error_set(&e, a.code, "refused by the target");
+        if (a.code == SL_CODE_OK && a.result != NULL && a.kind != SL_KIND_EVENT) {
+            tell_about(a.kind, a.result);
+        }
+        a.fn(a.context, a.code, a.code == SL_CODE_OK ? NULL : &e, a.result);
+        sl_json_free(a.result);
+    }
+    return count > 0;
 }
 
 bool shelf_tell(uint32_t kinds, unsigned most)

@@ -24,6 +24,8 @@ const struct sl_json *shelf_find(enum sl_kind kind, const char *ns, const char *
 const struct sl_json *shelf_next(enum sl_kind kind, size_t *cursor); /* NULL: no more */
 /* As the client reads it: NULL where its cache has none. */
 const struct sl_json *shelf_known(enum sl_kind kind, const char *ns, const char *name);
+/* Of those of which it was told. */
+const struct sl_json *shelf_next_known(enum sl_kind kind, size_t *cursor);
 
 /* As anybody else writes, by the rules of the API: a whole object with its status, made or changed. Takes it. */
 enum sl_code shelf_put(enum sl_kind kind, struct sl_json *object);
