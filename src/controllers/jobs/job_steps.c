@@ -174,8 +174,7 @@ void sl_job_look_on(struct sl_job_view *v, const struct sl_json *wl)
 
 void sl_job_make(struct sl_job_view *v, struct sl_json *wl)
 {
-    SL_PRE(v != NULL && wl != NULL);
-    if (!may_make(v)) {
+    if (wl == NULL || !may_make(v)) {
         sl_json_free(wl);
         return;
     }
@@ -204,10 +203,7 @@ static void create(struct sl_job_view *v)
         sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
         return;
     }
-    struct sl_json *wl = wanted_new(v);
-    if (wl != NULL) {
-        sl_job_make(v, wl);
-    }
+    sl_job_make(v, wanted_new(v));
 }
 
 /* What was injected into a job that runs cannot change any more: Kubernetes keeps its template as it is. */
