@@ -44,8 +44,8 @@ void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, c
 /* Of the Workload that the job has: the one that it names, or one made for it. */
 void sl_job_workload_name(const struct sl_framework *f, const struct sl_json *job,
                           char out[static 254]);
-/* Create this Workload of it, which is taken (NULL: there is none); where another may not be made now, the job is looked at again. What has ended of
- * its pods is given back next. */
+/* Create this Workload of it, which is taken (NULL: there is none); where another may not be made now, the job is looked at again.
+ * What has ended of its pods is given back next. */
 void sl_job_make(struct sl_job_view *v, struct sl_json *wl);
 /* The rest is looked at when the Workload is seen as it was just written. */
 void sl_job_look_on(struct sl_job_view *v, const struct sl_json *wl);
