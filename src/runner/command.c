@@ -48,6 +48,7 @@ static int wait_for(pid_t pid, void (*meanwhile)(void *), void *context)
             return -1;
         }
         if (sl_clock_monotonic_us() / 1000 >= end_ms) {
+            (void)kill(-pid, SIGKILL); /* with what it has started */
             (void)kill(pid, SIGKILL);
         }
         if (meanwhile != NULL) {

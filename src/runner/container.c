@@ -7,11 +7,13 @@
 #include "base/mem.h"
 #include "runner/files.h"
 #include "runner/limits.h"
+#include "runner/tree.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -94,6 +96,7 @@ static void become(const struct sl_container *c, const struct sl_container_place
     char **argv = texts_new(sl_json_get(c->plan, "argv"));
     const struct sl_json *env = sl_json_get(c->plan, "env");
     environ = env == NULL ? environ : texts_new(env); /* a runtime needs ours */
+    (void)setenv(SL_POD_MARK, sl_json_path_text(c->plan, "pod", ""), env == NULL);
     if (chdir(dir) != 0) {
         fail(failures, AT_DIRECTORY);
     }

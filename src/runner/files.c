@@ -87,6 +87,11 @@ bool sl_file_write(const char *path, const struct sl_json *value)
 {
     struct sl_buf text = {0}, fresh = {0};
     sl_json_print(value, &text);
+    if (text.len > FILE_BYTES_MAX) { /* it could not be read again */
+        sl_buf_fini(&text);
+        errno = EFBIG;
+        return false;
+    }
     sl_buf_print(&fresh, "%s.new", path);
     int fd = open(fresh.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool ok = fd >= 0 && sl_write_all(fd, text.data, text.len);

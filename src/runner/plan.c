@@ -15,11 +15,16 @@
 
 #define MILLI 1000000 /* nano units in one thousandth */
 #define NANO 1000000000
+/* Of all variables and arguments of a pod together. The file of a plan has six bytes for some of theirs. */
+#define BYTES_MAX (512u << 10)
+#define BYTES_EACH 64u /* each one, and each $(NAME) in them, counts so much besides */
 
 struct making {
     const struct sl_json *pod;
     const struct sl_plan_facts *facts;
     char path[192]; /* of the container at hand */
+    size_t left;    /* of BYTES_MAX */
+    bool over;
     struct sl_error *e;
 };
 
@@ -27,6 +32,15 @@ static bool refuse(const struct making *m, const char *field, const char *why)
 {
     (void)sl_error_set(m->e, SL_CODE_INVALID, "%s%s: %s", m->path, field, why);
     return false;
+}
+
+/* False: there is no room for it, and the plan is not made. */
+static bool spend(struct making *m, size_t bytes)
+{
+    bytes += BYTES_EACH;
+    m->over = m->over || bytes > m->left;
+    m->left -= m->over ? 0 : bytes;
+    return !m->over;
 }
 
 /* --- environment ---------------------------------------------------------------------------------------- */
@@ -44,15 +58,16 @@ static const char *value_of(const struct sl_json *env, const char *name, size_t 
 }
 
 /* "$(NAME)" becomes its value where there is one; "$$" is "$". */
-static char *expand_new(const char *text, const struct sl_json *env)
+static char *expand_new(struct making *m, const char *text, const struct sl_json *env)
 {
     struct sl_buf out = {0};
     sl_buf_text(&out, "");
-    while (*text != '\0') {
+    (void)spend(m, strlen(text));
+    while (!m->over && *text != '\0') {
         const char *end = text[0] == '$' && text[1] == '(' ? strchr(text, ')') : NULL;
         const char *value = end != NULL ? value_of(env, text + 2, (size_t)(end - text) - 2) : NULL;
         if (value != NULL) {
-            sl_buf_text(&out, value);
+            sl_buf_text(&out, spend(m, strlen(value)) ? value : "");
             text = end + 1;
         } else {
             text += text[0] == '$' && text[1] == '$';
@@ -165,9 +180,12 @@ static bool add_env(struct making *m, const struct sl_json *container, struct sl
                 return false;
             }
         } else {
-            char *value = expand_new(sl_json_path_text(entry, "value", ""), env);
+            char *value = expand_new(m, sl_json_path_text(entry, "value", ""), env);
             set_variable(env, name, value);
             sl_mem_free(value);
+        }
+        if (!spend(m, strlen(name))) {
+            return false;
         }
     }
     return true;
@@ -247,10 +265,11 @@ static void add_devices(const struct making *m, struct sl_json *env)
 
 /* --- a container ---------------------------------------------------------------------------------------- */
 
-static void add_words(struct sl_json *argv, const struct sl_json *words, const struct sl_json *env)
+static void add_words(struct making *m, struct sl_json *argv, const struct sl_json *words,
+                      const struct sl_json *env)
 {
-    for (size_t i = 0; i < sl_json_len(words); i++) {
-        char *word = expand_new(sl_json_text(sl_json_at(words, i), ""), env);
+    for (size_t i = 0; !m->over && i < sl_json_len(words); i++) {
+        char *word = expand_new(m, sl_json_text(sl_json_at(words, i), ""), env);
         sl_json_append(argv, sl_json_new_text(word));
         sl_mem_free(word);
     }
@@ -273,10 +292,6 @@ static bool may_run(struct making *m, const struct sl_json *container, bool init
         const char *why = sl_image_objection(sl_json_path_text(container, "image", ""));
         if (why != NULL) {
             return refuse(m, ".image", why);
-        }
-        const struct sl_json *command = sl_json_get(container, "command");
-        if (sl_json_len(command) > 0 && sl_json_text(sl_json_at(command, 0), "")[0] == '\0') {
-            return refuse(m, ".command[0]", "is empty");
         }
     } else if (sl_json_len(sl_json_get(container, "command")) == 0) {
         return refuse(m, ".command",
@@ -318,30 +333,34 @@ static struct sl_json *environment_new(struct making *m, const struct sl_json *c
     return env;
 }
 
-static struct sl_json *words_new(const struct sl_json *words, const struct sl_json *env)
+static struct sl_json *words_new(struct making *m, const struct sl_json *words,
+                                 const struct sl_json *env)
 {
     struct sl_json *list = sl_json_new_list();
-    add_words(list, words, env);
+    add_words(m, list, words, env);
     return list;
 }
 
 /* A process, which starts in `dir`. */
-static void set_process(struct sl_json *made, const struct sl_json *container, struct sl_json *env)
+static void set_process(struct making *m, struct sl_json *made, const struct sl_json *container,
+                        struct sl_json *env)
 {
-    struct sl_json *argv = words_new(sl_json_get(container, "command"), env);
-    add_words(argv, sl_json_get(container, "args"), env);
+    struct sl_json *argv = words_new(m, sl_json_get(container, "command"), env);
+    add_words(m, argv, sl_json_get(container, "args"), env);
     sl_json_set(made, "argv", argv);
     sl_json_set(made, "env", sl_json_ref(env));
     sl_json_set_text(made, "dir", sl_json_path_text(container, "workingDir", ""));
 }
 
 /* A container: the runtime's program is what starts, in the pod's own directory and with this process's environment. */
-static void set_container(const struct making *m, struct sl_json *made,
-                          const struct sl_json *container, const struct sl_json *env)
+static bool set_container(struct making *m, struct sl_json *made, const struct sl_json *container,
+                          const struct sl_json *env)
 {
     const char *image = sl_json_path_text(container, "image", "");
-    struct sl_json *command = words_new(sl_json_get(container, "command"), env);
-    struct sl_json *args = words_new(sl_json_get(container, "args"), env);
+    struct sl_json *command = words_new(m, sl_json_get(container, "command"), env);
+    struct sl_json *args = words_new(m, sl_json_get(container, "args"), env);
+    bool empty =
+        sl_json_len(command) > 0 && sl_json_text(sl_json_at(command, 0), "")[0] == '\0' && !m->over;
     const struct sl_runtime_wish wish = {
         .uid = sl_object_uid(m->pod),
         .name = sl_json_path_text(container, "name", ""),
@@ -353,13 +372,15 @@ static void set_container(const struct making *m, struct sl_json *made,
         .args = args,
         .devices = m->facts->devices,
         .account = m->facts->account,
-        .cpu_milli = (int64_t)(limit_in(container, "cpu") / MILLI),
-        .memory_bytes = (int64_t)(limit_in(container, "memory") / NANO)};
+        .cpu_milli = (int64_t)((limit_in(container, "cpu") + MILLI - 1) / MILLI),
+        .memory_bytes = (int64_t)((limit_in(container, "memory") + NANO - 1) / NANO)};
     sl_json_set(made, "argv", sl_runtime_run_new(m->facts->runtime, &wish));
     sl_json_set(made, "end", sl_runtime_end_new(m->facts->runtime, wish.uid, wish.name));
     sl_json_set_text(made, "dir", "");
+    sl_json_set_text(made, "pod", wish.uid);
     sl_json_free(command);
     sl_json_free(args);
+    return !empty || refuse(m, ".command[0]", "is empty");
 }
 
 static struct sl_json *container_new(struct making *m, const struct sl_json *container, bool init)
@@ -373,18 +394,25 @@ static struct sl_json *container_new(struct making *m, const struct sl_json *con
         return NULL;
     }
     struct sl_json *env = environment_new(m, container);
-    if (env == NULL) {
-        return NULL;
-    }
     struct sl_json *made = sl_json_new_map();
+    bool ok = env != NULL;
     sl_json_set_text(made, "name", name);
     sl_json_set_bool(made, "init", init);
-    if (m->facts->runtime == NULL) {
-        set_process(made, container, env);
-    } else {
-        set_container(m, made, container, env);
+    if (ok && m->facts->runtime == NULL) {
+        set_process(m, made, container, env);
+    } else if (ok) {
+        ok = set_container(m, made, container, env);
     }
     sl_json_free(env);
+    if (m->over) {
+        ok = refuse(m, "",
+                    "variables and arguments of the pod are larger than 512 KiB, where each "
+                    "one counts 64 bytes besides");
+    }
+    if (!ok) {
+        sl_json_free(made);
+        return NULL;
+    }
     return made;
 }
 
@@ -426,10 +454,10 @@ static void add_limits(struct sl_json *plan, const struct sl_json *spec)
 {
     __int128 cpu = limit_of(spec, "cpu"), memory = limit_of(spec, "memory");
     if (cpu > 0) {
-        sl_json_set_int(plan, "cpuMilli", (int64_t)(cpu / MILLI));
+        sl_json_set_int(plan, "cpuMilli", (int64_t)((cpu + MILLI - 1) / MILLI));
     }
     if (memory > 0) {
-        sl_json_set_int(plan, "memoryBytes", (int64_t)(memory / NANO));
+        sl_json_set_int(plan, "memoryBytes", (int64_t)((memory + NANO - 1) / NANO));
     }
 }
 
@@ -437,7 +465,7 @@ struct sl_json *sl_plan_new(const struct sl_json *pod, const char *path,
                             const struct sl_plan_facts *facts, struct sl_error *e)
 {
     SL_PRE(facts != NULL && e != NULL);
-    struct making m = {.pod = pod, .facts = facts, .e = e};
+    struct making m = {.pod = pod, .facts = facts, .left = BYTES_MAX, .e = e};
     const struct sl_json *spec = sl_json_get(pod, "spec");
     struct sl_json *plan = sl_json_new_map(), *containers = sl_json_new_list();
     sl_json_set_text(plan, "uid", sl_object_uid(pod));

@@ -18,7 +18,7 @@ struct sl_plan_facts {
     const struct sl_account *account; /* the user it runs as; NULL: as this process */
     const struct sl_runtime *runtime; /* what runs its containers; NULL: they are processes */
 };
-/* {uid, namespace, name, restartPolicy, graceSeconds, cpuMilli, memoryBytes, user, containers: [{name, init, argv, env: ["A=b"], dir}]}
+/* {uid, namespace, name, restartPolicy, graceSeconds, cpuMilli, memoryBytes, user, containers: [{name, init, argv, env: ["A=b"], dir, end, pod}]}
  * (caller frees); cpuMilli and memoryBytes where all containers have such a limit, user (account.h) where it is not this process's.
  * With a runtime argv is its command line, there is `end` with the one that ends and removes the container, and there are no env,
  * limits and user: argv says them. NULL and INVALID: it cannot be run here, and *e names the field below `spec`, which is

@@ -11,13 +11,15 @@
 #include "base/check.h"
 #include "base/utf8.h"
 
-#define BYTES_MAX (1u << 20) /* of all variables: a program cannot be started with much more */
+#define BYTES_MAX (512u << 10) /* of all that is filled in for a pod, as in plan.c */
+#define BYTES_EACH 64u
 
 struct filling {
     const struct sl_client *client;
     const char *ns;
     char path[224]; /* of what is at hand */
     size_t bytes;
+    struct sl_json *read; /* "Kind/name" -> object: each is read once */
     struct sl_error *e;
 };
 
@@ -28,13 +30,21 @@ static enum sl_code refuse(struct filling *f, enum sl_code code, const char *why
 
 /* --- reading -------------------------------------------------------------------------------------------- */
 
-/* The caller frees *out. */
+/* *out is lent. */
 static enum sl_code read_object(struct filling *f, enum sl_kind kind, const struct sl_json *ref,
-                                struct sl_json **out)
+                                const struct sl_json **out)
 {
-    char why[320];
+    char why[320], key[320];
+    struct sl_json *object = NULL;
     const char *name = sl_json_path_text(ref, "name", "");
-    if (f->client->get(f->client->self, kind, f->ns, name, out, f->e) == SL_CODE_OK) {
+    (void)snprintf(key, sizeof key, "%s/%.253s", sl_kind_info(kind)->kind, name);
+    *out = sl_json_get(f->read, key);
+    if (*out != NULL) {
+        return SL_CODE_OK;
+    }
+    if (f->client->get(f->client->self, kind, f->ns, name, &object, f->e) == SL_CODE_OK) {
+        sl_json_set(f->read, key, object);
+        *out = object;
         return SL_CODE_OK;
     }
     (void)snprintf(why, sizeof why, "there is no %s \"%.253s\" in the namespace",
@@ -56,10 +66,16 @@ static enum sl_code read_value(struct filling *f, enum sl_kind kind, const struc
     if (memchr(out->data, '\0', out->len) != NULL || !sl_utf8_valid(out->data, out->len)) {
         return refuse(f, SL_CODE_INVALID, "the value is not text, as that of a variable has to be");
     }
-    f->bytes += out->len;
-    return f->bytes <= BYTES_MAX
-               ? SL_CODE_OK
-               : refuse(f, SL_CODE_INVALID, "the environment is larger than 1 MiB");
+    return SL_CODE_OK;
+}
+
+static enum sl_code spend(struct filling *f, size_t bytes)
+{
+    f->bytes += bytes + BYTES_EACH;
+    return f->bytes <= BYTES_MAX ? SL_CODE_OK
+                                 : refuse(f, SL_CODE_INVALID,
+                                          "variables of the pod are larger than 512 KiB, where "
+                                          "each one counts 64 bytes besides");
 }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
@@ -80,6 +96,7 @@ static enum sl_code add_variable(struct filling *f, enum sl_kind kind, const cha
 {
     struct sl_buf bytes = {0}, text = {0};
     enum sl_code code = read_value(f, kind, value, &bytes);
+    code = code == SL_CODE_OK ? spend(f, strlen(name) + bytes.len) : code;
     if (code == SL_CODE_OK) {
         struct sl_json *variable = sl_json_new_map();
         sl_buf_text(&text, "");
@@ -96,7 +113,7 @@ static enum sl_code add_variable(struct filling *f, enum sl_kind kind, const cha
 static enum sl_code add_object(struct filling *f, enum sl_kind kind, const struct sl_json *ref,
                                const char *prefix, struct sl_json *env)
 {
-    struct sl_json *object = NULL;
+    const struct sl_json *object = NULL;
     enum sl_code code = read_object(f, kind, ref, &object);
     for (struct sl_json_member m = {0};
          code == SL_CODE_OK && sl_json_each(sl_json_get(object, "data"), &m);) {
@@ -105,7 +122,6 @@ static enum sl_code add_object(struct filling *f, enum sl_kind kind, const struc
         code = add_variable(f, kind, name.data, m.value, env);
         sl_buf_fini(&name);
     }
-    sl_json_free(object);
     return code;
 }
 
@@ -113,17 +129,16 @@ static enum sl_code add_key(struct filling *f, enum sl_kind kind, const struct s
                             const char *name, struct sl_json *env)
 {
     char why[320];
-    struct sl_json *object = NULL;
+    const struct sl_json *object = NULL;
     const char *key = sl_json_path_text(ref, "key", "");
     enum sl_code code = read_object(f, kind, ref, &object);
-    const struct sl_json *value = sl_json_get(sl_json_get(object, "data"), key);
-    if (code == SL_CODE_OK && value == NULL) {
+    const struct sl_json *data = sl_json_get(object, "data");
+    if (code == SL_CODE_OK && (data == NULL || !sl_json_has(data, key))) {
         (void)snprintf(why, sizeof why, "there is no key \"%.253s\" in it", key);
         code = refuse(f, SL_CODE_NOT_FOUND, why);
     } else if (code == SL_CODE_OK) {
-        code = add_variable(f, kind, name, value, env);
+        code = add_variable(f, kind, name, sl_json_get(data, key), env);
     }
-    sl_json_free(object);
     return code;
 }
 
@@ -156,15 +171,21 @@ static bool add_from(struct filling *f, const struct source *source, const struc
     const struct sl_json *ref = sl_json_get(from, source->field);
     size_t len = strlen(f->path);
     (void)snprintf(f->path + len, sizeof f->path - len, ".%s", source->field);
+    const char *prefix = sl_json_path_text(from, "prefix", "");
     enum sl_code code = SL_CODE_OK;
-    if (f->client == NULL && name != NULL) {
+    if (sl_json_path_text(ref, "name", "")[0] == '\0') {
+        code = refuse(f, SL_CODE_INVALID, "has no name");
+    } else if (name != NULL && sl_json_path_text(ref, "key", "")[0] == '\0') {
+        code = refuse(f, SL_CODE_INVALID, "has no key");
+    } else if (name == NULL && strchr(prefix, '=') != NULL) {
+        code = refuse(f, SL_CODE_INVALID, "the prefix has a = in it");
+    } else if (f->client == NULL && name != NULL) {
         struct sl_json *unknown = sl_json_new_map();
         sl_json_set_text(unknown, "name", name);
         sl_json_append(env, unknown);
     } else if (f->client != NULL) {
-        code = name == NULL
-                   ? add_object(f, source->kind, ref, sl_json_path_text(from, "prefix", ""), env)
-                   : add_key(f, source->kind, ref, name, env);
+        code = name == NULL ? add_object(f, source->kind, ref, prefix, env)
+                            : add_key(f, source->kind, ref, name, env);
     }
     if (code == SL_CODE_NOT_FOUND && sl_json_path_bool(ref, "optional", false)) {
         sl_error_clear(f->e);
@@ -207,23 +228,32 @@ static bool fill_container(struct filling *f, const char *path, struct sl_json *
     return fine;
 }
 
+static bool fill(struct filling *f, struct sl_json *pod, const char *path)
+{
+    static const char *const lists[] = {"initContainers", "containers"};
+    bool fine = true;
+    for (size_t l = 0; l < 2; l++) {
+        struct sl_json *list = sl_json_get(sl_json_get(pod, "spec"), lists[l]);
+        for (size_t i = 0; fine && i < sl_json_len(list); i++) {
+            char container[160];
+            (void)snprintf(container, sizeof container, "%.120s.%s[%zu]", path, lists[l], i);
+            fine = fill_container(f, container, sl_json_at(list, i));
+        }
+    }
+    return fine;
+}
+
 struct sl_json *sl_values_new(const struct sl_json *pod, const char *path,
                               const struct sl_client *client, struct sl_error *e)
 {
-    static const char *const lists[] = {"initContainers", "containers"};
     SL_PRE(e != NULL);
-    struct filling f = {.client = client, .ns = sl_object_namespace(pod), .e = e};
+    struct filling f = {
+        .client = client, .ns = sl_object_namespace(pod), .read = sl_json_new_map(), .e = e};
     struct sl_json *filled = sl_json_clone(pod);
-    for (size_t l = 0; l < 2; l++) {
-        struct sl_json *list = sl_json_get(sl_json_get(filled, "spec"), lists[l]);
-        for (size_t i = 0; i < sl_json_len(list); i++) {
-            char container[160];
-            (void)snprintf(container, sizeof container, "%.120s.%s[%zu]", path, lists[l], i);
-            if (!fill_container(&f, container, sl_json_at(list, i))) {
-                sl_json_free(filled);
-                return NULL;
-            }
-        }
+    if (!fill(&f, filled, path)) {
+        sl_json_free(filled);
+        filled = NULL;
     }
+    sl_json_free(f.read);
     return filled;
 }

@@ -42,6 +42,20 @@ class Definitions(unittest.TestCase):
     def get(self, name):
         return json.loads(self.kubectl("get", "crontab", name, "-o", "json").stdout)
 
+    def test_what_a_new_definition_refuses_can_still_be_deleted(self):
+        self.kubectl("create", "-f", "-", stdin=json.dumps({**crontab("old"), "metadata": {"name": "old", "finalizers": ["example.com/held"]}}))
+        stricter = definition()
+        spec = stricter["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        spec["properties"]["image"]["maxLength"] = 3
+        spec["x-kubernetes-validations"] = [{"rule": "self.replicas > 5"}]
+        self.apply(stricter)
+        self.kubectl("label", "ct", "old", "a=b")
+        self.assertIn("Too long", self.kubectl(
+            "patch", "ct", "old", "--type=merge", "-p", '{"spec":{"cronSpec":"* * * * *"}}', check=False).stderr)
+        self.kubectl("delete", "ct", "old", "--wait=false")
+        self.kubectl("patch", "ct", "old", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        self.assertIn("NotFound", self.kubectl("get", "ct", "old", check=False).stderr)
+
     def test_objects_are_applied_listed_changed_and_deleted(self):
         self.assertIn("crontab.stable.example.com/a created", self.apply(crontab("a")).stdout)
         self.assertIn("unchanged", self.apply(crontab("a")).stdout)

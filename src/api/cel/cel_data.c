@@ -55,10 +55,17 @@ static const char *key_of(const struct sl_cel_value *of, const char *name,
     return map || sl_json_has(of->map, name) || !sl_cel_unescape(name, key) ? name : key;
 }
 
+/* Of a field of an object null says that there is none; of a map's key it is a value. */
+static bool is_there(const struct sl_cel_value *of, const char *key)
+{
+    return sl_json_get(of->map, key) != NULL ||
+           (!sl_cel_is_object(of->schema) && sl_json_has(of->map, key));
+}
+
 bool sl_cel_data_has(const struct sl_cel_value *of, const char *name)
 {
     char key[SL_CEL_NAME_MAX];
-    return sl_json_has(of->map, key_of(of, name, key));
+    return is_there(of, key_of(of, name, key));
 }
 
 static const struct sl_json *schema_of(const struct sl_json *schema, const char *key)
@@ -72,7 +79,7 @@ struct sl_cel_value sl_cel_data_member(struct sl_cel_run *run, const struct sl_c
 {
     char buffer[SL_CEL_NAME_MAX];
     const char *key = key_of(of, name, buffer);
-    if (!sl_json_has(of->map, key)) {
+    if (!is_there(of, key)) {
         return sl_cel_error(run, "no such key: %.64s", key);
     }
     return sl_cel_of_json(sl_json_get(of->map, key), schema_of(of->schema, key));

@@ -141,7 +141,8 @@ static struct sl_cel_value trim(struct sl_cel_run *run, const char *text)
 static struct sl_cel_value matches(const struct sl_cel_run *run, const char *text,
                                    const char *pattern)
 {
-    if (!sl_cel_spend(run, (strlen(text) + 1) * (strlen(pattern) + 16) / 64)) {
+    if (!sl_cel_spend(run, (strlen(text) + 1) * (strlen(pattern) + 16) / 64) ||
+        !sl_pattern_fits(pattern, text)) {
         return sl_cel_spent();
     }
     return sl_cel_truth(sl_pattern_matches(pattern, text));

@@ -376,8 +376,16 @@ static void ask_rule(struct asking *a, const struct node *n, const struct rule *
                      const struct sl_json *v, const struct sl_json *old)
 {
     struct sl_buf why = {0};
+    if (r->cel == NULL) { /* an earlier or later version took it */
+        sl_error_cause(a->c->e, "FieldValueInvalid", a->c->path,
+                       "Invalid value: the rule cannot be evaluated: %.100s", r->text);
+        return;
+    }
     if (a->spent || (old == NULL && sl_cel_rule_asks_old(r->cel))) {
         return;
+    }
+    if (old != NULL && !sl_cel_rule_asks_old(r->cel) && sl_json_equal(v, old)) {
+        return; /* as it was when it was written */
     }
     enum sl_cel_answer answer = sl_cel_rule_ask(r->cel, n->schema, v, old, &a->left, &why);
     if (a->left == 0) {

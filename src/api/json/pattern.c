@@ -16,6 +16,12 @@
 #define COST_MAX (1u << 20) /* bytes of the pattern, each repeated as often as it says */
 #define KEPT_MAX 64u        /* compiled patterns */
 #define REPEATS_MAX 1000
+/* What the C library remembers of a text, which it lets go of with the compiled pattern: for each byte a state, whose size grows
+ * with the pattern's. */
+#define STATE_BYTES 2400u
+#define STATE_BYTES_EACH 10u
+#define MEMORY_MAX (256ull << 20)
+#define KEPT_BYTES_MAX (64u << 10) /* of texts, until it is compiled anew */
 
 /* A translation on its way. */
 struct reading {
@@ -287,7 +293,7 @@ static bool read_next(struct reading *r)
     }
 }
 
-static bool compile(const char *pattern, regex_t *out, struct sl_error *e)
+static bool compile(const char *pattern, regex_t *out, unsigned long long *cost, struct sl_error *e)
 {
     struct reading r = {.at = pattern, .times = 1, .e = e};
     size_t len = strlen(pattern);
@@ -295,6 +301,7 @@ static bool compile(const char *pattern, regex_t *out, struct sl_error *e)
     while (good && *r.at != '\0') {
         good = read_next(&r);
     }
+    *cost = len * r.times;
     if (good && len * r.times > COST_MAX) {
         good = refuse(&r, "a pattern that is repeated so often");
     }
@@ -315,7 +322,8 @@ enum sl_code sl_pattern_check(const char *pattern, struct sl_error *e)
 {
     SL_PRE(pattern != NULL && e != NULL);
     regex_t compiled;
-    if (!compile(pattern, &compiled, e)) {
+    unsigned long long cost;
+    if (!compile(pattern, &compiled, &cost, e)) {
         return SL_CODE_INVALID;
     }
     regfree(&compiled);
@@ -326,6 +334,8 @@ enum sl_code sl_pattern_check(const char *pattern, struct sl_error *e)
 static struct kept {
     char *pattern;
     regex_t compiled;
+    unsigned long long cost;
+    size_t bytes; /* of texts that it was matched with */
 } kept[KEPT_MAX];
 
 static size_t place_of(const char *pattern)
@@ -337,22 +347,54 @@ static size_t place_of(const char *pattern)
     return hash % KEPT_MAX;
 }
 
+static void let_go(struct kept *k)
+{
+    if (k->pattern != NULL) {
+        sl_mem_free(k->pattern);
+        regfree(&k->compiled);
+    }
+    *k = (struct kept){.pattern = NULL};
+}
+
+/* NULL: there is no memory. */
+static struct kept *find(const char *pattern)
+{
+    struct sl_error e;
+    struct kept *k = &kept[place_of(pattern)];
+    if (k->pattern != NULL && strcmp(k->pattern, pattern) == 0 && k->bytes < KEPT_BYTES_MAX) {
+        return k;
+    }
+    let_go(k);
+    if (!compile(pattern, &k->compiled, &k->cost, &e)) {
+        return NULL; /* it was checked when it was defined */
+    }
+    k->pattern = sl_mem_text(pattern);
+    return k;
+}
+
+bool sl_pattern_fits(const char *pattern, const char *text)
+{
+    SL_PRE(pattern != NULL && text != NULL);
+    const struct kept *k = find(pattern);
+    return k == NULL || strlen(text) * (STATE_BYTES + STATE_BYTES_EACH * k->cost) <= MEMORY_MAX;
+}
+
 bool sl_pattern_matches(const char *pattern, const char *text)
 {
     SL_PRE(pattern != NULL && text != NULL);
-    struct sl_error e;
-    struct kept *k = &kept[place_of(pattern)];
-    sl_effort_add(1 + strlen(text) / 16);
-    if (k->pattern == NULL || strcmp(k->pattern, pattern) != 0) {
-        if (k->pattern != NULL) {
-            sl_mem_free(k->pattern);
-            regfree(&k->compiled);
-        }
-        k->pattern = NULL;
-        if (!compile(pattern, &k->compiled, &e)) {
-            return true; /* it was checked when it was defined: there is no memory */
-        }
-        k->pattern = sl_mem_text(pattern);
+    size_t len = strlen(text);
+    sl_effort_add(1 + len / 16);
+    if (!sl_pattern_fits(pattern, text)) {
+        return false;
     }
-    return regexec(&k->compiled, text, 0, NULL, 0) != REG_NOMATCH;
+    struct kept *k = find(pattern);
+    if (k == NULL) {
+        return true;
+    }
+    bool matches = regexec(&k->compiled, text, 0, NULL, 0) != REG_NOMATCH;
+    k->bytes += len;
+    if (k->bytes >= KEPT_BYTES_MAX) {
+        let_go(k);
+    }
+    return matches;
 }

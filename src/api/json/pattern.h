@@ -12,6 +12,8 @@
 
 /* INVALID with the reason: it is none, or cannot be matched here. */
 enum sl_code sl_pattern_check(const char *pattern, struct sl_error *e);
-/* Is there a match in the text? The pattern was found good before. */
+/* Is the text short enough to be matched with it in 256 MiB? */
+bool sl_pattern_fits(const char *pattern, const char *text);
+/* Is there a match in the text? The pattern was found good before; what does not fit does not match. */
 bool sl_pattern_matches(const char *pattern, const char *text);
 #endif

@@ -79,13 +79,55 @@ static void default_job(struct sl_json *o)
     }
 }
 
+/* Kubernetes reads null as an empty text. */
 static bool is_texts(const struct sl_json *map)
 {
     bool fine = sl_json_type(map) == SL_JSON_MAP;
     for (struct sl_json_member m = {0}; fine && sl_json_each(map, &m);) {
-        fine = sl_json_type(m.value) == SL_JSON_TEXT;
+        fine = m.value == NULL || sl_json_type(m.value) == SL_JSON_TEXT;
     }
     return fine;
+}
+
+/* Base64 may come in lines. */
+static void add_without_breaks(struct sl_buf *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c != '\n' && *c != '\r') {
+            sl_buf_add(out, c, 1);
+        }
+    }
+}
+
+static bool is_plain(const struct sl_json *map, bool base64)
+{
+    bool plain = true;
+    for (struct sl_json_member m = {0}; plain && sl_json_each(map, &m);) {
+        plain = m.value != NULL && (!base64 || strpbrk(sl_json_text(m.value, ""), "\r\n") == NULL);
+    }
+    return plain;
+}
+
+/* Values as they are kept. A copy: what is there may be what is stored, too. */
+static void clean_values(struct sl_json *o, const char *member, bool base64)
+{
+    const struct sl_json *values = sl_json_get(o, member);
+    if (!is_texts(values) || is_plain(values, base64)) {
+        return;
+    }
+    struct sl_json *clean = sl_json_new_map();
+    for (struct sl_json_member m = {0}; sl_json_each(values, &m);) {
+        struct sl_buf text = {0};
+        sl_buf_text(&text, "");
+        if (base64) {
+            add_without_breaks(&text, sl_json_text(m.value, ""));
+        } else {
+            sl_buf_text(&text, sl_json_text(m.value, ""));
+        }
+        sl_json_set_text(clean, m.key, text.data);
+        sl_buf_fini(&text);
+    }
+    sl_json_set(o, member, clean);
 }
 
 /* What was written as text becomes part of the data, and goes before what was there. Of anything else the validation complains. */
@@ -93,10 +135,12 @@ static void merge_texts(struct sl_json *secret)
 {
     const struct sl_json *texts = sl_json_get(secret, "stringData"),
                          *before = sl_json_get(secret, "data");
+    if (texts == NULL) {
+        sl_json_remove(secret, "stringData");
+    }
     if (!is_texts(texts) || (before != NULL && sl_json_type(before) != SL_JSON_MAP)) {
         return;
     }
-    /* a copy: what is there may be what is stored, too */
     struct sl_json *data = before == NULL ? sl_json_new_map() : sl_json_clone(before);
     for (struct sl_json_member m = {0}; sl_json_each(texts, &m);) {
         const char *text = sl_json_text(m.value, "");
@@ -110,14 +154,28 @@ static void merge_texts(struct sl_json *secret)
     sl_json_remove(secret, "stringData");
 }
 
+static void default_values(enum sl_kind kind, struct sl_json *o)
+{
+    bool secret = kind == SL_KIND_SECRET;
+    clean_values(o, "data", secret);
+    if (secret) {
+        merge_texts(o);
+    } else {
+        clean_values(o, "binaryData", true);
+    }
+    if (secret && sl_json_path_text(o, "type", "")[0] == '\0') {
+        sl_json_remove(o, "type"); /* for its default */
+    }
+}
+
 void sl_object_default(enum sl_kind kind, struct sl_json *o)
 {
     const struct sl_node *schema = sl_schema(kind);
     if (kind == SL_KIND_JOB) {
         default_job(o);
     }
-    if (kind == SL_KIND_SECRET) {
-        merge_texts(o);
+    if (kind == SL_KIND_SECRET || kind == SL_KIND_CONFIG_MAP) {
+        default_values(kind, o);
     }
     fill(schema, o);
     if (strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") != 0) {

@@ -69,6 +69,27 @@ static void test_patterns_match_as_in_go(void **state)
     }
 }
 
+/* The C library remembers a state for each byte of a text, as large as the pattern says. */
+static void test_patterns_and_long_texts(void **state)
+{
+    (void)state;
+    struct sl_buf text = {0};
+    for (int i = 0; i < 60000; i++) {
+        sl_buf_text(&text, i % 3 == 0 ? "a" : "b");
+    }
+    assert_false(sl_pattern_fits("^[ab]*a[ab]{1000}c", text.data));
+    assert_false(sl_pattern_matches("^[ab]*a[ab]{1000}", text.data));
+    assert_true(sl_pattern_matches("^[ab]+$", text.data));
+    text.data[20000] = '\0';
+    assert_true(sl_pattern_matches("^[ab]*a[ab]{20}", text.data));
+    text.data[1000] = '\0';
+    assert_true(sl_pattern_matches("^.{1,1000}$", text.data));
+    text.data[1000] = 'b';
+    text.data[1001] = '\0';
+    assert_false(sl_pattern_matches("^.{1,1000}$", text.data));
+    sl_buf_fini(&text);
+}
+
 static void test_patterns_that_cannot_be_matched_are_refused(void **state)
 {
     static const struct {
@@ -549,6 +570,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns_match_as_in_go),
+        cmocka_unit_test(test_patterns_and_long_texts),
         cmocka_unit_test(test_patterns_that_cannot_be_matched_are_refused),
         cmocka_unit_test(test_patterns_are_compiled_again),
         cmocka_unit_test(test_shapes_prune_and_fill),

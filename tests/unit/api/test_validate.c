@@ -777,6 +777,25 @@ static void test_default_secret_as_kubernetes(void **state)
     sl_json_free(o);
 }
 
+/* null is empty, and base64 may come in lines. */
+static void test_default_values_as_kubernetes(void **state)
+{
+    (void)state;
+    struct sl_json *o =
+        yaml("{metadata: {name: a}, type: '', data: {a: \"eH\\nh4\\r\\n\", none: null},"
+             " stringData: {b: 'y', c: null}}");
+    sl_object_default(SL_KIND_SECRET, o);
+    assert_json(sl_json_get(o, "data"), "{\"a\":\"eHh4\",\"none\":\"\",\"b\":\"eQ==\",\"c\":\"\"}");
+    assert_false(sl_json_has(o, "stringData"));
+    assert_string_equal(sl_json_path_text(o, "type", ""), "Opaque");
+    sl_json_free(o);
+    o = yaml("{metadata: {name: a}, data: {a: null, b: \"x\\n\"}, binaryData: {c: \"AA\\n==\"}}");
+    sl_object_default(SL_KIND_CONFIG_MAP, o);
+    assert_json(sl_json_get(o, "data"), "{\"a\":\"\",\"b\":\"x\\n\"}");
+    assert_json(sl_json_get(o, "binaryData"), "{\"c\":\"AA==\"}");
+    sl_json_free(o);
+}
+
 static void test_validate_secrets_of_a_type(void **state)
 {
     (void)state;
@@ -858,6 +877,7 @@ int main(void)
         cmocka_unit_test(test_validate_limits_and_runtime_classes),
         cmocka_unit_test(test_validate_config_maps),
         cmocka_unit_test(test_default_secret_as_kubernetes),
+        cmocka_unit_test(test_default_values_as_kubernetes),
         cmocka_unit_test(test_validate_secrets_of_a_type),
         cmocka_unit_test(test_validate_least_parallelism_of_a_job),
         cmocka_unit_test(test_validate_many_complaints_are_counted),

@@ -109,7 +109,7 @@ static void test_rules_that_hold(void **state)
         "!(false && 1 / 0 == 1)",
         /* members */
         "has(self.n)",
-        "has(self.nul)",
+        "!has(self.nul)",
         "self.o.n == 1",
         "self.a__dash__b__dot__c__slash__d == 4",
         "self.__namespace__ == 'ns'",
@@ -125,7 +125,7 @@ static void test_rules_that_hold(void **state)
         "!has(self.parts[1].n)",
         "type(self.either) == string ? self.either.endsWith('%') : self.either > 0",
         "type(self.n) == int && type(self.x) == double && type(self.list) == list",
-        "type(self.b) == bool && type(self.map) == map && type(self.nul) == null_type",
+        "type(self.b) == bool && type(self.map) == map",
         "type(type(1)) == type",
         /* lists and maps */
         "size(self.list) == 3 && self.list.size() == 3 && size(self.map) == 2 && size('ß') == 1",

@@ -9,7 +9,7 @@ static char *const environment[] = {"PATH=/bin", "SECRET=x", "HOME=/home/me", NU
 
 static struct sl_json *plan_of(const char *containers, const char *more, struct sl_error *e)
 {
-    char text[4096];
+    static char text[65536];
     snprintf(text, sizeof text,
              "{\"metadata\":{\"uid\":\"a-1\",\"name\":\"p\",\"namespace\":\"n\",\"labels\":{\"l\":"
              "\"v\"},"
@@ -261,9 +261,36 @@ static void test_plan_of_a_container_names_the_field_that_it_refuses(void **stat
     }
 }
 
+/* Each variable is twice the one before. */
+static void test_plan_variables_do_not_grow_without_end(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_buf text = {0};
+    sl_buf_text(
+        &text,
+        "[{\"name\":\"c\",\"command\":[\"x\"],\"env\":[{\"name\":\"V0\",\"value\":\"0123456789\"}");
+    for (int i = 1; i < 60; i++) {
+        sl_buf_print(&text, ",{\"name\":\"V%d\",\"value\":\"$(V%d)$(V%d)\"}", i, i - 1, i - 1);
+    }
+    sl_buf_text(&text, "]}]");
+    assert_null(plan_of(text.data, "", &e));
+    assert_non_null(
+        strstr(e.text, "spec.containers[0]: variables and arguments of the pod are larger"));
+    sl_buf_reset(&text);
+    sl_buf_text(&text, "[{\"name\":\"c\",\"command\":[\"x\"");
+    for (int i = 0; i < 9000; i++) {
+        sl_buf_text(&text, ",\"\"");
+    }
+    sl_buf_text(&text, "]}]");
+    assert_null(plan_of(text.data, "", &e));
+    sl_buf_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_variables_do_not_grow_without_end),
         cmocka_unit_test(test_plan_of_an_account_has_its_environment),
         cmocka_unit_test(test_plan_has_arguments_environment_and_limits),
         cmocka_unit_test(test_plan_without_limits_of_all_has_none),

@@ -116,7 +116,13 @@ static void test_values_that_cannot_be_had(void **state)
          "spec.containers[0].env[0].valueFrom.secretKeyRef: the value is not text, as that of a "
          "variable has to be"},
         {"\"envFrom\":[{\"prefix\":\"x\"}]", SL_CODE_INVALID,
-         "spec.containers[0].envFrom[0]: names no ConfigMap and no Secret"}};
+         "spec.containers[0].envFrom[0]: names no ConfigMap and no Secret"},
+        {"\"envFrom\":[{\"configMapRef\":{}}]", SL_CODE_INVALID,
+         "spec.containers[0].envFrom[0].configMapRef: has no name"},
+        {"\"env\":[{\"name\":\"A\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"s\"}}}]",
+         SL_CODE_INVALID, "spec.containers[0].env[0].valueFrom.secretKeyRef: has no key"},
+        {"\"envFrom\":[{\"prefix\":\"a=\",\"secretRef\":{\"name\":\"s\"}}]", SL_CODE_INVALID,
+         "spec.containers[0].envFrom[0].secretRef: the prefix has a = in it"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_error e = {0};
@@ -133,10 +139,10 @@ static void test_values_are_not_too_large(void **state)
     (void)state;
     struct sl_error e = {0};
     struct sl_json *objects = json_of("{\"ConfigMap\":{\"big\":{}}}");
-    char *text = malloc(700000);
+    char *text = malloc(300000);
     assert_non_null(text);
-    memset(text, 'x', 699999);
-    text[699999] = '\0';
+    memset(text, 'x', 299999);
+    text[299999] = '\0';
     sl_json_set_text(sl_json_path(objects, "ConfigMap.big"), "k", text);
     free(text);
     struct sl_json *pod = json_of(POD("{\"envFrom\":[{\"configMapRef\":{\"name\":\"big\"}},{"
@@ -144,7 +150,32 @@ static void test_values_are_not_too_large(void **state)
     const struct sl_client client = {.self = objects, .get = get};
     assert_null(sl_values_new(pod, "spec", &client, &e));
     assert_int_equal(e.code, SL_CODE_INVALID);
-    assert_non_null(strstr(e.text, "envFrom[1].configMapRef: the environment is larger"));
+    assert_non_null(strstr(e.text, "envFrom[1].configMapRef: variables of the pod are larger"));
+    sl_json_free(pod);
+    sl_json_free(objects);
+}
+
+/* Each counts, however small it is. */
+static void test_values_are_not_too_many(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *objects = json_of("{\"ConfigMap\":{\"many\":{}}}");
+    for (int i = 0; i < 4000; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        sl_json_set(sl_json_path(objects, "ConfigMap.many"), key, NULL); /* null is empty */
+    }
+    struct sl_json *pod = json_of(POD("{\"envFrom\":[{\"configMapRef\":{\"name\":\"many\"}}]}"));
+    const struct sl_client client = {.self = objects, .get = get};
+    struct sl_json *made = sl_values_new(pod, "spec", &client, &e);
+    assert_non_null(made);
+    assert_int_equal(sl_json_len(sl_json_path(made, "spec.containers.0.env")), 4000);
+    sl_json_free(made);
+    struct sl_json *list = sl_json_path(pod, "spec.containers.0.envFrom");
+    sl_json_append(list, sl_json_clone(sl_json_at(list, 0)));
+    assert_null(sl_values_new(pod, "spec", &client, &e));
+    assert_int_equal(e.code, SL_CODE_INVALID);
     sl_json_free(pod);
     sl_json_free(objects);
 }
@@ -178,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_values_that_are_optional_may_lack),
         cmocka_unit_test(test_values_that_cannot_be_had),
         cmocka_unit_test(test_values_are_not_too_large),
+        cmocka_unit_test(test_values_are_not_too_many),
         cmocka_unit_test(test_values_that_are_not_read_yet),
     };
     return RUN(tests);
