@@ -34,7 +34,7 @@ static bool refuse(const struct making *m, const char *field, const char *why)
     return false;
 }
 
-/* False: there is no room for it, and the plan is not made. */
+/* False: it is too much, and the plan is not made. */
 static bool spend(struct making *m, size_t bytes)
 {
     bytes += BYTES_EACH;

@@ -21,7 +21,7 @@
 #define STATE_BYTES 2400u
 #define STATE_BYTES_EACH 10u
 #define MEMORY_MAX (256ull << 20)
-#define KEPT_BYTES_MAX (64u << 10) /* of texts, until it is compiled anew */
+#define KEPT_BYTES_MAX (64u << 10) /* of texts, until it is compiled again */
 
 /* A translation on its way. */
 struct reading {

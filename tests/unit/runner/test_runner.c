@@ -128,6 +128,7 @@ static void test_runner_refuses_to_start_without_what_it_needs(void **state)
     struct sl_running_options o = {.data = "/nonexistent", .devices = "x"};
     assert_int_equal(sl_running_begin(&r, &o, &e), SL_CODE_BAD_REQUEST);
     assert_non_null(strstr(e.text, "--devices"));
+    sl_devices_fini(&r.devices);
     o = (struct sl_running_options){
         .data = "/nonexistent", .containers = true, .runtime = "/nonexistent/podman"};
     assert_int_equal(sl_running_begin(&r, &o, &e), SL_CODE_BAD_REQUEST);
