@@ -181,7 +181,8 @@ class Fake(Containers):
         self.assertEqual(call[call.index("--") + 1], IMAGE)
         for container, field in (({"volumeMounts": [{"name": "v", "mountPath": "/v"}]}, "containers[0].volumeMounts"),
                                  ({"workingDir": "-v"}, "containers[0].workingDir"), ({"command": ["", "x"]}, "containers[0].command[0]"),
-                                 ({"envFrom": [{"secretRef": {"name": "s"}}]}, "containers[0].envFrom")):
+                                 ({"command": ["$(NO)", "x"], "env": [{"name": "NO"}]}, "containers[0].command[0]"),
+                                 ({"envFrom": [{"secretRef": {}}]}, "containers[0].envFrom[0].secretRef")):
             with self.subTest(field=field):
                 self.start("refused", "true", container=container)
                 self.assertIn(field, self.failed("refused", "UnsupportedSpec")["message"])
