@@ -47,7 +47,7 @@ class Definitions(unittest.TestCase):
         stricter = definition()
         spec = stricter["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
         spec["properties"]["image"]["maxLength"] = 3
-        spec["x-kubernetes-validations"] = [{"rule": "self.replicas > 5"}]
+        spec["x-kubernetes-validations"] = [{"rule": "self.replicas > 5\n"}]
         self.apply(stricter)
         self.kubectl("label", "ct", "old", "a=b")
         self.assertIn("Too long", self.kubectl(

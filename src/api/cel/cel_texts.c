@@ -88,6 +88,25 @@ static struct sl_cel_value to_real(struct sl_cel_run *run, const struct sl_cel_v
                : sl_cel_error(run, "cannot convert '%.64s' to double", a->text);
 }
 
+/* The fewest digits that mean the same number, as Go prints them: with an exponent below -4 and from 6 on. */
+static void print_real(double real, struct sl_buf *out)
+{
+    if (isnan(real) || isinf(real)) {
+        sl_buf_text(out, isnan(real) ? "NaN" : real > 0 ? "+Inf" : "-Inf");
+        return;
+    }
+    int digits = 0;
+    do {
+        sl_buf_reset(out);
+        sl_buf_print(out, "%.*e", digits, real);
+    } while (strtod(out->data, NULL) != real && ++digits < 17);
+    long exponent = strtol(strchr(out->data, 'e') + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 6) {
+        sl_buf_reset(out);
+        sl_buf_print(out, "%.*f", digits > exponent ? digits - (int)exponent : 0, real);
+    }
+}
+
 static struct sl_cel_value to_text(struct sl_cel_run *run, const struct sl_cel_value *a)
 {
     struct sl_buf text = {0};
@@ -100,13 +119,7 @@ static struct sl_cel_value to_text(struct sl_cel_run *run, const struct sl_cel_v
         sl_buf_print(&text, "%" PRId64, a->number);
         return keep(run, &text);
     case SL_CEL_IS_REAL:
-        for (int digits = 1; digits <= 17; digits++) { /* the fewest that mean the same number */
-            sl_buf_reset(&text);
-            sl_buf_print(&text, "%.*g", digits, a->real);
-            if (strtod(text.data, NULL) == a->real) {
-                break;
-            }
-        }
+        print_real(a->real, &text);
         return keep(run, &text);
     default:
         return sl_cel_no_overload();

@@ -132,14 +132,25 @@ static void check_members(const struct builder *b, const struct sl_json *rule)
     }
 }
 
+/* Beside those at its ends. */
+static bool has_breaks(const char *text)
+{
+    static const char blank[] = " \t\r\n";
+    size_t at = strspn(text, blank), len = strlen(text);
+    while (len > at && strchr(blank, text[len - 1]) != NULL) {
+        len--;
+    }
+    return at + strcspn(text + at, "\r\n") < len;
+}
+
 static void check_message(const struct builder *b, const struct sl_json *rule)
 {
     const char *message = sl_json_path_text(rule, "message", "");
     const char *text = sl_json_path_text(rule, "rule", "");
-    if (strpbrk(message, "\r\n") != NULL) {
+    if (has_breaks(message)) {
         refuse(b, "message", sl_json_get(rule, "message"), "must not contain line breaks", "");
     }
-    if (strpbrk(text, "\r\n") != NULL && message[0] == '\0' && b->c != NULL) {
+    if (has_breaks(text) && message[0] == '\0' && b->c != NULL) {
         size_t up = sl_check_down(b->c, ".message");
         sl_check_required(b->c, "message must be specified if rule contains line breaks");
         sl_check_up(b->c, up);
@@ -170,6 +181,7 @@ static void read_rule(struct builder *b, struct rule *r, const struct sl_json *r
     const char *field = sl_json_path_text(rule, "fieldPath", NULL);
     r->text = sl_json_path_text(rule, "rule", "");
     r->message = sl_json_path_text(rule, "message", NULL);
+    r->message = r->message != NULL && r->message[0] == '\0' ? NULL : r->message;
     r->reason = sl_json_path_text(rule, "reason", "FieldValueInvalid");
     b->bytes += strlen(r->text) + (says != NULL ? strlen(says) : 0);
     check_members(b, rule);
