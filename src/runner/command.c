@@ -59,7 +59,7 @@ static int wait_for(pid_t pid, void (*meanwhile)(void *), void *context)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static char **words_new(const struct sl_json *list)
+char **sl_command_words_new(const struct sl_json *list)
 {
     size_t n = sl_json_len(list);
     char **out = sl_mem_new(n + 1, sizeof *out);
@@ -74,7 +74,7 @@ bool sl_command_run(const struct sl_json *argv, void (*meanwhile)(void *context)
     if (sl_json_len(argv) == 0) {
         return true;
     }
-    char **words = words_new(argv);
+    char **words = sl_command_words_new(argv);
     bool ok = false;
     for (int i = 0; i < TRIES && !ok; i++) {
         if (i > 0) {

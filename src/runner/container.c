@@ -5,6 +5,7 @@
 #include "runner/container.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "runner/command.h"
 #include "runner/files.h"
 #include "runner/limits.h"
 #include "runner/tree.h"
@@ -26,16 +27,6 @@
 #define READS_AT_ONCE 16
 
 /* --- the start ------------------------------------------------------------------------------------------ */
-
-static char **texts_new(const struct sl_json *list)
-{
-    size_t n = sl_json_len(list);
-    char **out = sl_mem_new(n + 1, sizeof *out);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = sl_mem_text(sl_json_text(sl_json_at(list, i), ""));
-    }
-    return out;
-}
 
 enum step { AT_DIRECTORY, AT_LIMITS, AT_USER, AT_PROGRAM };
 struct failure {
@@ -93,9 +84,9 @@ static void become(const struct sl_container *c, const struct sl_container_place
     if (getppid() != parent) {
         _exit(START_ERROR);
     }
-    char **argv = texts_new(sl_json_get(c->plan, "argv"));
+    char **argv = sl_command_words_new(sl_json_get(c->plan, "argv"));
     const struct sl_json *env = sl_json_get(c->plan, "env");
-    environ = env == NULL ? environ : texts_new(env); /* a runtime needs ours */
+    environ = env == NULL ? environ : sl_command_words_new(env); /* a runtime needs ours */
     (void)setenv(SL_POD_MARK, sl_json_path_text(c->plan, "pod", ""), env == NULL);
     if (chdir(dir) != 0) {
         fail(failures, AT_DIRECTORY);

@@ -113,15 +113,21 @@ static void give_back(const char *name, int pods)
     world_settle(&w);
 }
 
+/* Others run with so many pods: there is no room for the new one. */
+static void wait_behind(int others, int pods)
+{
+    world_add_workload(&w, "other", "lq", others, "1");
+    world_settle(&w);
+    add_slice("new", pods);
+    world_settle(&w);
+    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+}
+
 static void test_slices_one_that_waits_may_need_less(void **state)
 {
     (void)state;
     run_old();
-    world_add_workload(&w, "other", "lq", 2, "1");
-    world_settle(&w);
-    add_slice("new", 9);
-    world_settle(&w);
-    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    wait_behind(2, 9);
     give_back("new", 1);
     expect_replaced();
     assert_int_equal(held("new"), 8000);
@@ -131,11 +137,7 @@ static void test_slices_one_that_waits_may_need_nothing(void **state)
 {
     (void)state;
     run_old();
-    world_add_workload(&w, "other", "lq", 4, "1");
-    world_settle(&w);
-    add_slice("new", 9);
-    world_settle(&w);
-    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    wait_behind(4, 9);
     give_back("old", 6);
     assert_int_equal(held("old"), 0);
     give_back("new", 9);
@@ -151,12 +153,7 @@ static void test_slices_one_that_waits_and_needs_nothing_is_tried(void **state)
                       "{\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":0}]}}");
     world_settle(&w);
     assert_int_equal(held("old"), 0);
-    world_add_workload(&w, "other", "lq", 9, "1");
-    world_add_workload(&w, "third", "lq", 1, "1");
-    world_settle(&w);
-    add_slice("new", 2);
-    world_settle(&w);
-    world_expect(&w, "new", "QuotaReserved", "False", "WaitingForQuota");
+    wait_behind(10, 2);
     give_back("new", 2);
     expect_replaced();
 }
