@@ -15,15 +15,12 @@
 
 #define MILLI 1000000 /* nano units in one thousandth */
 #define NANO 1000000000
-/* Of all variables and arguments of a pod together. The file of a plan has six bytes for some of theirs. */
-#define BYTES_MAX (512u << 10)
-#define BYTES_EACH 64u /* each one, and each $(NAME) in them, counts so much besides */
 
 struct making {
     const struct sl_json *pod;
     const struct sl_plan_facts *facts;
     char path[192]; /* of the container at hand */
-    size_t left;    /* of BYTES_MAX */
+    size_t left;    /* of SL_PLAN_BYTES_MAX */
     bool over;
     struct sl_error *e;
 };
@@ -37,7 +34,7 @@ static bool refuse(const struct making *m, const char *field, const char *why)
 /* False: it is too much, and the plan is not made. */
 static bool spend(struct making *m, size_t bytes)
 {
-    bytes += BYTES_EACH;
+    bytes += SL_PLAN_BYTES_EACH;
     m->over = m->over || bytes > m->left;
     m->left -= m->over ? 0 : bytes;
     return !m->over;
@@ -465,7 +462,7 @@ struct sl_json *sl_plan_new(const struct sl_json *pod, const char *path,
                             const struct sl_plan_facts *facts, struct sl_error *e)
 {
     SL_PRE(facts != NULL && e != NULL);
-    struct making m = {.pod = pod, .facts = facts, .left = BYTES_MAX, .e = e};
+    struct making m = {.pod = pod, .facts = facts, .left = SL_PLAN_BYTES_MAX, .e = e};
     const struct sl_json *spec = sl_json_get(pod, "spec");
     struct sl_json *plan = sl_json_new_map(), *containers = sl_json_new_list();
     sl_json_set_text(plan, "uid", sl_object_uid(pod));

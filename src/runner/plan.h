@@ -10,6 +10,10 @@
 #include "runner/account.h"
 #include "runner/runtime.h"
 
+/* Of all variables and arguments of a pod together. The file of a plan has six bytes for some of theirs. */
+#define SL_PLAN_BYTES_MAX (512u << 10)
+#define SL_PLAN_BYTES_EACH 64u /* each one, and each $(NAME) in them, counts so much besides */
+
 struct sl_plan_facts {
     const char *node;
     char *const *environment; /* of this process: some of it is passed on; NULL = none */

@@ -10,9 +10,7 @@
 #include "base/base64.h"
 #include "base/check.h"
 #include "base/utf8.h"
-
-#define BYTES_MAX (512u << 10) /* of all that is filled in for a pod, as in plan.c */
-#define BYTES_EACH 64u
+#include "runner/plan.h"
 
 struct filling {
     const struct sl_client *client;
@@ -71,11 +69,12 @@ static enum sl_code read_value(struct filling *f, enum sl_kind kind, const struc
 
 static enum sl_code spend(struct filling *f, size_t bytes)
 {
-    f->bytes += bytes + BYTES_EACH;
-    return f->bytes <= BYTES_MAX ? SL_CODE_OK
-                                 : refuse(f, SL_CODE_INVALID,
-                                          "variables of the pod are larger than 512 KiB, where "
-                                          "each one counts 64 bytes besides");
+    f->bytes += bytes + SL_PLAN_BYTES_EACH;
+    return f->bytes <= SL_PLAN_BYTES_MAX
+               ? SL_CODE_OK
+               : refuse(f, SL_CODE_INVALID,
+                        "variables of the pod are larger than 512 KiB, where "
+                        "each one counts 64 bytes besides");
 }
 
 /* --- writing -------------------------------------------------------------------------------------------- */

@@ -250,13 +250,9 @@ static struct sl_cel_value join_lists(struct sl_cel_run *run, const struct sl_ce
 
 struct sl_cel_value sl_cel_compute(struct sl_cel_run *run, const struct sl_cel_node *n)
 {
-    struct sl_cel_value a = sl_cel_evaluate(run, n->first);
-    if (sl_cel_is_broken(&a)) {
+    struct sl_cel_value a, b;
+    if (!sl_cel_evaluate_both(run, n, &a, &b)) {
         return a;
-    }
-    struct sl_cel_value b = sl_cel_evaluate(run, n->first->next);
-    if (sl_cel_is_broken(&b)) {
-        return b;
     }
     if (a.type != b.type ||
         (a.type != SL_CEL_IS_INT && a.type != SL_CEL_IS_REAL && n->op != SL_CEL_PLUS)) {

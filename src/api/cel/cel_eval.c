@@ -112,15 +112,26 @@ static struct sl_cel_value order(enum sl_cel_op op, const struct sl_cel_value *a
     }
 }
 
+bool sl_cel_evaluate_both(struct sl_cel_run *run, const struct sl_cel_node *n,
+                          struct sl_cel_value *a, struct sl_cel_value *b)
+{
+    *a = sl_cel_evaluate(run, n->first);
+    if (sl_cel_is_broken(a)) {
+        return false;
+    }
+    *b = sl_cel_evaluate(run, n->first->next);
+    if (sl_cel_is_broken(b)) {
+        *a = *b;
+        return false;
+    }
+    return true;
+}
+
 static struct sl_cel_value relate(struct sl_cel_run *run, const struct sl_cel_node *n)
 {
-    struct sl_cel_value a = sl_cel_evaluate(run, n->first);
-    if (sl_cel_is_broken(&a)) {
+    struct sl_cel_value a, b;
+    if (!sl_cel_evaluate_both(run, n, &a, &b)) {
         return a;
-    }
-    struct sl_cel_value b = sl_cel_evaluate(run, n->first->next);
-    if (sl_cel_is_broken(&b)) {
-        return b;
     }
     if (!sl_cel_spend_text(run, &a) || !sl_cel_spend_text(run, &b)) {
         return sl_cel_spent();

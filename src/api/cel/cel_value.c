@@ -159,22 +159,13 @@ const struct sl_json *sl_cel_member_schema(const struct sl_json *schema, const c
 
 /* --- to and from JSON ------------------------------------------------------------------------- */
 
-static double real_of(const struct sl_json *v)
-{
-    struct sl_buf text = {0};
-    sl_json_print(v, &text);
-    double n = strtod(text.data == NULL ? "0" : text.data, NULL);
-    sl_buf_fini(&text);
-    return n;
-}
-
 static struct sl_cel_value number_of(const struct sl_json *v, const char *type)
 {
     if (sl_json_type(v) == SL_JSON_INT) {
         int64_t n = sl_json_int(v, 0);
         return strcmp(type, "number") == 0 ? sl_cel_real((double)n) : sl_cel_whole(n);
     }
-    double n = real_of(v);
+    double n = sl_json_real(v);
     bool whole = strcmp(type, "integer") == 0 && n >= -0x1p62 && n <= 0x1p62; /* 3.0 */
     return whole ? sl_cel_whole((int64_t)n) : sl_cel_real(n);
 }

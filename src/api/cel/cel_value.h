@@ -65,6 +65,9 @@ struct sl_cel_run {
 };
 
 struct sl_cel_value sl_cel_evaluate(struct sl_cel_run *run, const struct sl_cel_node *n);
+/* Both operands. False: one is broken, and *a is that one. */
+bool sl_cel_evaluate_both(struct sl_cel_run *run, const struct sl_cel_node *n,
+                          struct sl_cel_value *a, struct sl_cel_value *b);
 /* A call of one of the functions. */
 struct sl_cel_value sl_cel_call(struct sl_cel_run *run, const struct sl_cel_node *n);
 

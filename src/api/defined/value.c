@@ -27,16 +27,6 @@ static bool flag(const struct sl_json *schema, const char *name)
     return sl_json_bool(sl_json_get(schema, name), false);
 }
 
-/* Of a number, as what limits it. */
-static double number_of(const struct sl_json *v)
-{
-    struct sl_buf text = {0};
-    sl_json_print(v, &text);
-    double n = strtod(text.data == NULL ? "0" : text.data, NULL);
-    sl_buf_fini(&text);
-    return n;
-}
-
 /* --- types ------------------------------------------------------------------------------------ */
 
 static const char *type_name(const struct sl_json *v)
@@ -50,7 +40,7 @@ static const char *type_name(const struct sl_json *v)
 
 static bool is_whole(const struct sl_json *v)
 {
-    double n = sl_json_type(v) == SL_JSON_DOUBLE ? number_of(v) : 0.5;
+    double n = sl_json_type(v) == SL_JSON_DOUBLE ? sl_json_real(v) : 0.5;
     return sl_json_type(v) == SL_JSON_INT || floor(n) == n;
 }
 
@@ -87,19 +77,19 @@ static void check_limits(struct sl_check *c, const struct sl_json *schema, const
     const struct sl_json *least = sl_json_get(schema, "minimum");
     const struct sl_json *most = sl_json_get(schema, "maximum");
     const struct sl_json *unit = sl_json_get(schema, "multipleOf");
-    double n = number_of(v);
+    double n = sl_json_real(v);
     struct sl_buf text = {0};
-    if (least != NULL &&
-        (n < number_of(least) || (flag(schema, "exclusiveMinimum") && n == number_of(least)))) {
+    if (least != NULL && (n < sl_json_real(least) ||
+                          (flag(schema, "exclusiveMinimum") && n == sl_json_real(least)))) {
         sl_json_print(least, &text);
         sl_check_invalid(c, v, "%.100s in body should be greater than %s%s", place(c),
                          flag(schema, "exclusiveMinimum") ? "" : "or equal to ", text.data);
-    } else if (most != NULL && (n > number_of(most) ||
-                                (flag(schema, "exclusiveMaximum") && n == number_of(most)))) {
+    } else if (most != NULL && (n > sl_json_real(most) ||
+                                (flag(schema, "exclusiveMaximum") && n == sl_json_real(most)))) {
         sl_json_print(most, &text);
         sl_check_invalid(c, v, "%.100s in body should be less than %s%s", place(c),
                          flag(schema, "exclusiveMaximum") ? "" : "or equal to ", text.data);
-    } else if (unit != NULL && fmod(n, number_of(unit)) != 0) {
+    } else if (unit != NULL && fmod(n, sl_json_real(unit)) != 0) {
         sl_json_print(unit, &text);
         sl_check_invalid(c, v, "%.100s in body should be a multiple of %s", place(c), text.data);
     }

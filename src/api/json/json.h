@@ -105,6 +105,7 @@ struct sl_json *sl_json_find_by(const struct sl_json *list, const char *member, 
 /* Scalars with a fallback for absent or of another type. */
 const char *sl_json_text(const struct sl_json *v, const char *fallback);
 int64_t sl_json_int(const struct sl_json *v, int64_t fallback);
+double sl_json_real(const struct sl_json *v); /* of any number, by its text */
 bool sl_json_bool(const struct sl_json *v, bool fallback);
 
 /* By path of map keys and list indexes, with dots between them or in brackets ("spec.podSets.0.count",

@@ -389,3 +389,12 @@ void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out)
     print_yaml(v, sl_json_type(v) == SL_JSON_TEXT ? 2 : 0, out);
     sl_buf_text(out, "\n");
 }
+
+double sl_json_real(const struct sl_json *v)
+{
+    struct sl_buf text = {0};
+    sl_json_print(v, &text);
+    double n = strtod(text.data == NULL ? "0" : text.data, NULL);
+    sl_buf_fini(&text);
+    return n;
+}
